@@ -386,3 +386,33 @@ bool pm_shader_store_name(struct pm_shader_store *store, const struct pm_shader_
     pm_buffer_finish(&text);
     return done;
 }
+
+/* ---- other files ---- */
+
+bool pm_shader_store_has(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix)
+{
+    char *path = path_of(store->folder, key, suffix);
+    const bool there = path && access(path, F_OK) == 0;
+    free(path);
+    return there;
+}
+
+bool pm_shader_store_put(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix, const struct pm_buffer *bytes, struct pm_error *error)
+{
+    char *path = path_of(store->folder, key, suffix);
+    const bool done =
+        pm_make_folder(store->raw_folder, error) && write_file(store, path, bytes, error);
+    free(path);
+    return done;
+}
+
+bool pm_shader_store_get(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix, struct pm_buffer *out, struct pm_error *error)
+{
+    char *path = path_of(store->folder, key, suffix);
+    const bool done = path ? read_used(path, out, error) : no_memory(error);
+    free(path);
+    return done;
+}

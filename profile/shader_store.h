@@ -3,7 +3,8 @@
  * digest to key, on the local disk. The layer fills it, so that a shader is canonicalized once per
  * machine; `piecemeal report` reads it. It is never uploaded.
  *
- * One file a shader, `<key>.pmshader`, and beside it `<key>.name` where the program named it: magic, then a zstd frame (profile.h) of lengths and
+ * One file a shader, `<key>.pmshader`, and beside it `<key>.name` where the program named it and
+ * `<key>.pipeline` (stored_pipeline.h): magic, then a zstd frame (profile.h) of lengths and
  * contents; one file a raw digest, `raw/<digest>`: the recipe and the key as text. Both appear
  * whole or not at all (rename), in any number of processes at once; after a power failure one may
  * be empty, which reads as absent. What is read is checked: the canonical words must have the key
@@ -14,6 +15,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "profile/shader_key.h"
 
@@ -61,6 +63,15 @@ bool pm_shader_store_write(struct pm_shader_store *store, const struct pm_shader
 enum { PM_SHADER_NAME_BYTES = 96 };
 bool pm_shader_store_name(struct pm_shader_store *store, const struct pm_shader_key *key,
                           const char *name, struct pm_error *error);
+
+/* Another file beside a shader's, named by its key and a suffix of its own (stored_pipeline.h):
+ * whether it is there; written, within the store's cap; and read, PM_ERROR_STATE: it is not there. */
+bool pm_shader_store_has(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix);
+bool pm_shader_store_put(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix, const struct pm_buffer *bytes, struct pm_error *error);
+bool pm_shader_store_get(struct pm_shader_store *store, const struct pm_shader_key *key,
+                         const char *suffix, struct pm_buffer *out, struct pm_error *error);
 
 /* The bytes of a shader's file, as pm_shader_store_read takes them apart: for tests and fuzzing.
  * key NULL: whatever key the words have. */

@@ -185,10 +185,15 @@ VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines)
 
 /* ---- the two kinds ---- */
 
+VkPipelineCreateFlags2 pm_pipeline_lasting_flags(const struct pm_pipeline *pipeline)
+{
+    return pipeline->flags & ~DROPPED_FLAGS;
+}
+
 /* What the pipeline's flags are: where they always were, as long as they fit. */
 static VkPipelineCreateFlags flags(struct build *build, const void **chain)
 {
-    VkPipelineCreateFlags2 kept = build->pipeline->flags & ~DROPPED_FLAGS;
+    VkPipelineCreateFlags2 kept = pm_pipeline_lasting_flags(build->pipeline);
     if (build->replacement && build->replacement->if_compiled)
         kept |= VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT;
     if (build->replacement && build->replacement->dispatch_base)

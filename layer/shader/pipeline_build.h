@@ -33,6 +33,9 @@ bool pm_pipeline_may_require_size(const struct pm_pipeline *pipeline);
 bool pm_pipeline_build(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
                        struct pm_built *built, struct pm_error *error);
 
+/* The flags that a copy of it is built with, wherever they stand. */
+VkPipelineCreateFlags2 pm_pipeline_lasting_flags(const struct pm_pipeline *pipeline);
+
 /* The cache in which instrumented variants share what their other stages compile to, in memory only
  * (HAZARDS 17). VK_NULL_HANDLE when the driver makes none. */
 VkPipelineCache pm_pipelines_variant_cache(struct pm_pipelines *pipelines);

@@ -1,280 +1,451 @@
 #include "layer/shader/pipeline_state.h"
 
-#include "layer/shader/object_private.h"
-#include <inttypes.h>
+#include "layer/shader/pipeline_build.h"
+#include "layer/shader/pipeline_state_private.h"
+#include "profile/fossilize.h"
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static void put(cJSON *json, const char *name, double number)
+#define PUT PM_STATE_PUT
+
+/* ---- for all files ---- */
+
+/* JSON has no infinities, and where a float is none the nearest number does. */
+void pm_state_number(cJSON *json, const char *name, double number)
 {
-    cJSON_AddNumberToObject(json, name, number);
+    cJSON_AddNumberToObject(json, name,
+                            isnan(number)   ? 0
+                            : isinf(number) ? copysign((double)FLT_MAX, number)
+                                            : number);
 }
-#define PUT(json, from, member) put(json, #member, (double)(from)->member)
 
-static cJSON *element(cJSON *list)
+cJSON *pm_state_reference_text(uint64_t hash)
+{
+    char text[PM_FOSSILIZE_HASH_TEXT];
+    snprintf(text, sizeof text, "%016" PRIx64, hash);
+    return cJSON_CreateString(text);
+}
+
+void pm_state_reference(cJSON *json, const char *name, uint64_t hash)
+{
+    cJSON_AddItemToObject(json, name, pm_state_reference_text(hash));
+}
+
+cJSON *pm_state_element(cJSON *list)
 {
     cJSON *json = cJSON_CreateObject();
     cJSON_AddItemToArray(list, json);
     return json;
 }
 
-/* ---- layouts ---- */
-
-static void put_set_layout(cJSON *list, const struct pm_object *object)
+static void fail(struct pm_state *state)
 {
-    const VkDescriptorSetLayoutCreateInfo *info = object->info.set_layout;
-    cJSON *json = element(list);
-    PUT(json, info, flags);
-    cJSON *bindings = cJSON_AddArrayToObject(json, "pBindings");
-    for (uint32_t i = 0; i < info->bindingCount; i++) {
-        const VkDescriptorSetLayoutBinding *binding = &info->pBindings[i];
-        cJSON *one = element(bindings);
-        PUT(one, binding, binding);
-        PUT(one, binding, descriptorType);
-        PUT(one, binding, descriptorCount);
-        PUT(one, binding, stageFlags);
-        cJSON_AddBoolToObject(one, "pImmutableSamplers", binding->pImmutableSamplers != NULL);
-    }
+    if (state->ok)
+        pm_fail(state->error, PM_ERROR_MEMORY, "no memory for a pipeline's state");
+    state->ok = false;
 }
 
-static void put_layout(cJSON *json, const struct pm_object *object)
+uint64_t pm_state_add(struct pm_state *state, const char *section, cJSON *json)
 {
-    const VkPipelineLayoutCreateInfo *info = object->info.pipeline_layout;
-    cJSON *layout = cJSON_AddObjectToObject(json, "layout");
-    PUT(layout, info, flags);
-    cJSON *sets = cJSON_AddArrayToObject(layout, "pSetLayouts");
-    /* The parts are the set layouts that are not null, in their order. */
-    for (uint32_t i = 0, part = 0; i < info->setLayoutCount; i++) {
-        if (info->pSetLayouts[i] != VK_NULL_HANDLE && part < object->part_count)
-            put_set_layout(sets, object->parts[part++]);
-        else
-            cJSON_AddItemToArray(sets, cJSON_CreateNull());
-    }
-    cJSON *ranges = cJSON_AddArrayToObject(layout, "pPushConstantRanges");
-    for (uint32_t i = 0; i < info->pushConstantRangeCount; i++) {
-        const VkPushConstantRange *range = &info->pPushConstantRanges[i];
-        cJSON *one = element(ranges);
-        PUT(one, range, stageFlags);
-        PUT(one, range, offset);
-        PUT(one, range, size);
-    }
+    char *text = cJSON_PrintUnformatted(json), name[PM_FOSSILIZE_HASH_TEXT];
+    cJSON *objects = cJSON_GetObjectItemCaseSensitive(state->document, section);
+    const uint64_t hash = text ? pm_fossilize_hash_text(text) : 0;
+    snprintf(name, sizeof name, "%016" PRIx64, hash);
+    if (!text || !objects)
+        fail(state);
+    if (!text || !objects || cJSON_GetObjectItemCaseSensitive(objects, name))
+        cJSON_Delete(json);
+    else
+        cJSON_AddItemToObject(objects, name, json);
+    cJSON_free(text);
+    return hash;
 }
 
 /* ---- stages ---- */
 
-static void put_specialization(cJSON *json, const VkSpecializationInfo *info)
+/* malloc'ed; NULL: out of memory. */
+static char *base64(const unsigned char *bytes, size_t size)
 {
-    cJSON *list = info ? cJSON_AddArrayToObject(json, "pSpecializationInfo") : NULL;
-    for (uint32_t i = 0; info && i < info->mapEntryCount; i++) {
-        const VkSpecializationMapEntry *entry = &info->pMapEntries[i];
-        const unsigned char *data = (const unsigned char *)info->pData + entry->offset;
-        char hex[2 * sizeof(uint64_t) + 1] = "";
-        cJSON *one = element(list);
-        PUT(one, entry, constantID);
-        for (size_t byte = 0; byte < entry->size && byte < sizeof(uint64_t); byte++)
-            snprintf(hex + 2 * byte, 3, "%02x", data[byte]);
-        cJSON_AddStringToObject(one, "bytes", hex);
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char *text = malloc((size + 2) / 3 * 4 + 1), *at = text;
+    for (size_t i = 0; text && i < size; i += 3) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= i + 1 < size ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < size ? bytes[i + 2] : 0;
+        for (size_t j = 0; j < 4; j++)
+            *at++ = i + j <= size ? digits[bits >> (18 - 6 * j) & 63] : '=';
+    }
+    if (text)
+        *at = '\0';
+    return text;
+}
+
+static void put_specialization(struct pm_state *state, cJSON *json,
+                               const VkSpecializationInfo *info)
+{
+    if (!info)
+        return;
+    cJSON *one = cJSON_AddObjectToObject(json, "specializationInfo");
+    char *data = base64(info->pData, info->dataSize);
+    PUT(one, info, dataSize);
+    cJSON_AddStringToObject(one, "data", data ? data : "");
+    if (!data)
+        fail(state);
+    free(data);
+    cJSON *entries = cJSON_AddArrayToObject(one, "mapEntries");
+    for (uint32_t i = 0; i < info->mapEntryCount; i++) {
+        cJSON *entry = pm_state_element(entries);
+        PUT(entry, &info->pMapEntries[i], offset);
+        PUT(entry, &info->pMapEntries[i], size);
+        PUT(entry, &info->pMapEntries[i], constantID);
     }
 }
 
-static void put_stage(cJSON *list, const VkPipelineShaderStageCreateInfo *stage)
+/* The module of a stage: its hash, and what is asked for is shown. */
+static uint64_t module_of(struct pm_state *state, const struct pm_object *object)
 {
-    cJSON *json = element(list);
+    struct pm_words words = {0};
+    uint64_t hash = 0;
+    if (state->ok && pm_object_words(object, &words, state->error))
+        hash = pm_fossilize_hash_module(words.data, words.count);
+    else
+        state->ok = false;
+    if (state->ok && state->visit)
+        state->ok = state->visit(state->user, hash, &words, state->error);
+    pm_words_finish(&words);
+    return hash;
+}
+
+static void put_stage(struct pm_state *state, cJSON *json,
+                      const VkPipelineShaderStageCreateInfo *stage, const struct pm_object *module)
+{
     PUT(json, stage, flags);
     PUT(json, stage, stage);
-    cJSON_AddStringToObject(json, "pName", stage->pName ? stage->pName : "");
-    put_specialization(json, stage->pSpecializationInfo);
+    cJSON_AddStringToObject(json, "name", stage->pName ? stage->pName : "");
+    pm_state_reference(json, "module", module_of(state, module));
+    put_specialization(state, json, stage->pSpecializationInfo);
+    pm_state_chain(state, json, stage->pNext, NULL);
 }
 
 /* ---- graphics ---- */
 
-static void put_vertex_input(cJSON *json, const VkPipelineVertexInputStateCreateInfo *info)
+static void put_vertex_input(struct pm_state *state, cJSON *json,
+                             const VkPipelineVertexInputStateCreateInfo *info)
 {
-    cJSON *bindings = cJSON_AddArrayToObject(json, "pVertexBindingDescriptions");
+    PUT(json, info, flags);
+    cJSON *attributes = cJSON_AddArrayToObject(json, "attributes");
+    for (uint32_t i = 0; i < info->vertexAttributeDescriptionCount; i++) {
+        const VkVertexInputAttributeDescription *attribute = &info->pVertexAttributeDescriptions[i];
+        cJSON *one = pm_state_element(attributes);
+        PUT(one, attribute, location);
+        PUT(one, attribute, binding);
+        PUT(one, attribute, offset);
+        PUT(one, attribute, format);
+    }
+    cJSON *bindings = cJSON_AddArrayToObject(json, "bindings");
     for (uint32_t i = 0; i < info->vertexBindingDescriptionCount; i++) {
         const VkVertexInputBindingDescription *binding = &info->pVertexBindingDescriptions[i];
-        cJSON *one = element(bindings);
+        cJSON *one = pm_state_element(bindings);
         PUT(one, binding, binding);
         PUT(one, binding, stride);
         PUT(one, binding, inputRate);
     }
-    cJSON *attributes = cJSON_AddArrayToObject(json, "pVertexAttributeDescriptions");
-    for (uint32_t i = 0; i < info->vertexAttributeDescriptionCount; i++) {
-        const VkVertexInputAttributeDescription *attribute = &info->pVertexAttributeDescriptions[i];
-        cJSON *one = element(attributes);
-        PUT(one, attribute, location);
-        PUT(one, attribute, binding);
-        PUT(one, attribute, format);
-        PUT(one, attribute, offset);
+    pm_state_chain(state, json, info->pNext, NULL);
+}
+
+static void put_viewports(struct pm_state *state, cJSON *json,
+                          const VkPipelineViewportStateCreateInfo *info)
+{
+    PUT(json, info, flags);
+    PUT(json, info, viewportCount);
+    PUT(json, info, scissorCount);
+    cJSON *list = info->pViewports ? cJSON_AddArrayToObject(json, "viewports") : NULL;
+    for (uint32_t i = 0; list && i < info->viewportCount; i++) {
+        const VkViewport *viewport = &info->pViewports[i];
+        cJSON *one = pm_state_element(list);
+        PUT(one, viewport, x);
+        PUT(one, viewport, y);
+        PUT(one, viewport, width);
+        PUT(one, viewport, height);
+        PUT(one, viewport, minDepth);
+        PUT(one, viewport, maxDepth);
     }
+    list = info->pScissors ? cJSON_AddArrayToObject(json, "scissors") : NULL;
+    for (uint32_t i = 0; list && i < info->scissorCount; i++) {
+        const VkRect2D *scissor = &info->pScissors[i];
+        cJSON *one = pm_state_element(list);
+        PUT(one, &scissor->offset, x);
+        PUT(one, &scissor->offset, y);
+        PUT(one, &scissor->extent, width);
+        PUT(one, &scissor->extent, height);
+    }
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_rasterization(cJSON *json, const VkPipelineRasterizationStateCreateInfo *info)
+static void put_rasterization(struct pm_state *state, cJSON *json,
+                              const VkPipelineRasterizationStateCreateInfo *info)
 {
-    PUT(json, info, depthClampEnable);
-    PUT(json, info, rasterizerDiscardEnable);
-    PUT(json, info, polygonMode);
-    PUT(json, info, cullMode);
-    PUT(json, info, frontFace);
-    PUT(json, info, depthBiasEnable);
+    PUT(json, info, flags);
     PUT(json, info, depthBiasConstantFactor);
-    PUT(json, info, depthBiasClamp);
     PUT(json, info, depthBiasSlopeFactor);
+    PUT(json, info, depthBiasClamp);
+    PUT(json, info, depthBiasEnable);
+    PUT(json, info, depthClampEnable);
+    PUT(json, info, polygonMode);
+    PUT(json, info, rasterizerDiscardEnable);
+    PUT(json, info, frontFace);
     PUT(json, info, lineWidth);
+    PUT(json, info, cullMode);
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_multisample(cJSON *json, const VkPipelineMultisampleStateCreateInfo *info)
+static void put_multisample(struct pm_state *state, cJSON *json,
+                            const VkPipelineMultisampleStateCreateInfo *info)
 {
+    PUT(json, info, flags);
     PUT(json, info, rasterizationSamples);
     PUT(json, info, sampleShadingEnable);
     PUT(json, info, minSampleShading);
-    PUT(json, info, alphaToCoverageEnable);
     PUT(json, info, alphaToOneEnable);
-    cJSON_AddBoolToObject(json, "pSampleMask", info->pSampleMask != NULL);
+    PUT(json, info, alphaToCoverageEnable);
+    cJSON *mask = info->pSampleMask ? cJSON_AddArrayToObject(json, "sampleMask") : NULL;
+    for (uint32_t i = 0; mask && i < ((uint32_t)info->rasterizationSamples + 31) / 32; i++)
+        cJSON_AddItemToArray(mask, cJSON_CreateNumber(info->pSampleMask[i]));
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_stencil(cJSON *json, const char *name, const VkStencilOpState *state)
+static void put_stencil(cJSON *json, const char *name, const VkStencilOpState *stencil)
 {
     cJSON *one = cJSON_AddObjectToObject(json, name);
-    PUT(one, state, failOp);
-    PUT(one, state, passOp);
-    PUT(one, state, depthFailOp);
-    PUT(one, state, compareOp);
-    PUT(one, state, compareMask);
-    PUT(one, state, writeMask);
-    PUT(one, state, reference);
+    PUT(one, stencil, compareOp);
+    PUT(one, stencil, writeMask);
+    PUT(one, stencil, reference);
+    PUT(one, stencil, compareMask);
+    PUT(one, stencil, passOp);
+    PUT(one, stencil, failOp);
+    PUT(one, stencil, depthFailOp);
 }
 
-static void put_depth(cJSON *json, const VkPipelineDepthStencilStateCreateInfo *info)
+static void put_depth(struct pm_state *state, cJSON *json,
+                      const VkPipelineDepthStencilStateCreateInfo *info)
 {
-    PUT(json, info, depthTestEnable);
-    PUT(json, info, depthWriteEnable);
-    PUT(json, info, depthCompareOp);
-    PUT(json, info, depthBoundsTestEnable);
-    PUT(json, info, minDepthBounds);
-    PUT(json, info, maxDepthBounds);
+    PUT(json, info, flags);
     PUT(json, info, stencilTestEnable);
+    PUT(json, info, maxDepthBounds);
+    PUT(json, info, minDepthBounds);
+    PUT(json, info, depthBoundsTestEnable);
+    PUT(json, info, depthWriteEnable);
+    PUT(json, info, depthTestEnable);
+    PUT(json, info, depthCompareOp);
     put_stencil(json, "front", &info->front);
     put_stencil(json, "back", &info->back);
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_blend(cJSON *json, const VkPipelineColorBlendStateCreateInfo *info)
+static void put_blend(struct pm_state *state, cJSON *json,
+                      const VkPipelineColorBlendStateCreateInfo *info)
 {
-    PUT(json, info, logicOpEnable);
+    /* Where all of it is dynamic there is none, but readers want as many. */
+    static const VkPipelineColorBlendAttachmentState none;
+    PUT(json, info, flags);
     PUT(json, info, logicOp);
-    cJSON *list = cJSON_AddArrayToObject(json, "pAttachments");
-    for (uint32_t i = 0; info->pAttachments && i < info->attachmentCount; i++) {
-        const VkPipelineColorBlendAttachmentState *state = &info->pAttachments[i];
-        cJSON *one = element(list);
-        PUT(one, state, blendEnable);
-        PUT(one, state, srcColorBlendFactor);
-        PUT(one, state, dstColorBlendFactor);
-        PUT(one, state, colorBlendOp);
-        PUT(one, state, srcAlphaBlendFactor);
-        PUT(one, state, dstAlphaBlendFactor);
-        PUT(one, state, alphaBlendOp);
-        PUT(one, state, colorWriteMask);
+    PUT(json, info, logicOpEnable);
+    cJSON *list = cJSON_AddArrayToObject(json, "blendConstants");
+    for (size_t i = 0; i < sizeof info->blendConstants / sizeof *info->blendConstants; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber((double)info->blendConstants[i]));
+    list = cJSON_AddArrayToObject(json, "attachments");
+    for (uint32_t i = 0; i < info->attachmentCount; i++) {
+        const VkPipelineColorBlendAttachmentState *blend =
+            info->pAttachments ? &info->pAttachments[i] : &none;
+        cJSON *one = pm_state_element(list);
+        PUT(one, blend, dstAlphaBlendFactor);
+        PUT(one, blend, srcAlphaBlendFactor);
+        PUT(one, blend, dstColorBlendFactor);
+        PUT(one, blend, srcColorBlendFactor);
+        PUT(one, blend, colorWriteMask);
+        PUT(one, blend, alphaBlendOp);
+        PUT(one, blend, colorBlendOp);
+        PUT(one, blend, blendEnable);
     }
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_rendering(cJSON *json, const VkPipelineRenderingCreateInfo *info)
+static void put_dynamic(cJSON *json, const VkPipelineDynamicStateCreateInfo *info)
 {
-    cJSON *one = cJSON_AddObjectToObject(json, "VkPipelineRenderingCreateInfo");
-    PUT(one, info, viewMask);
-    cJSON *formats = cJSON_AddArrayToObject(one, "pColorAttachmentFormats");
-    for (uint32_t i = 0; i < info->colorAttachmentCount; i++)
-        cJSON_AddItemToArray(formats, cJSON_CreateNumber(info->pColorAttachmentFormats[i]));
-    PUT(one, info, depthAttachmentFormat);
-    PUT(one, info, stencilAttachmentFormat);
+    PUT(json, info, flags);
+    cJSON *list = cJSON_AddArrayToObject(json, "dynamicState");
+    for (uint32_t i = 0; i < info->dynamicStateCount; i++)
+        cJSON_AddItemToArray(list, cJSON_CreateNumber(info->pDynamicStates[i]));
 }
 
-static void put_chain(cJSON *json, const void *chain)
+static void put_assembly(struct pm_state *state, cJSON *json,
+                         const VkPipelineInputAssemblyStateCreateInfo *info)
 {
-    cJSON *list = cJSON_AddArrayToObject(json, "pNext");
-    for (const VkBaseInStructure *item = chain; item; item = item->pNext) {
-        cJSON_AddItemToArray(list, cJSON_CreateNumber(item->sType));
-        if (item->sType == VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO)
-            put_rendering(json, (const VkPipelineRenderingCreateInfo *)(const void *)item);
-    }
+    PUT(json, info, flags);
+    PUT(json, info, topology);
+    PUT(json, info, primitiveRestartEnable);
+    pm_state_chain(state, json, info->pNext, NULL);
 }
 
-static void put_formats(cJSON *json, const struct pm_object *object)
+static void put_tessellation(struct pm_state *state, cJSON *json,
+                             const VkPipelineTessellationStateCreateInfo *info)
 {
-    cJSON *one = cJSON_AddObjectToObject(json, "renderPass");
-    cJSON *list = cJSON_AddArrayToObject(one, "pAttachments");
-    const uint32_t count = object->render_pass2 ? object->info.render_pass2->attachmentCount
-                                                : object->info.render_pass->attachmentCount;
-    for (uint32_t i = 0; i < count; i++) {
-        cJSON *attachment = element(list);
-        if (object->render_pass2) {
-            PUT(attachment, &object->info.render_pass2->pAttachments[i], format);
-            PUT(attachment, &object->info.render_pass2->pAttachments[i], samples);
-        } else {
-            PUT(attachment, &object->info.render_pass->pAttachments[i], format);
-            PUT(attachment, &object->info.render_pass->pAttachments[i], samples);
-        }
-    }
+    PUT(json, info, flags);
+    PUT(json, info, patchControlPoints);
+    pm_state_chain(state, json, info->pNext, NULL);
+}
+
+/* ---- pipelines ---- */
+
+/* What there is of a pipeline in any case. Flags that do not fit are in the chain. */
+static void put_common(struct pm_state *state, cJSON *json, const struct pm_pipeline *pipeline)
+{
+    const VkPipelineCreateFlags2 flags = pm_pipeline_lasting_flags(pipeline);
+    pm_state_number(json, "flags", (double)(VkPipelineCreateFlags)flags);
+    pm_state_reference(json, "layout", pm_state_object(state, pipeline->layout));
+    pm_state_reference(json, "basePipelineHandle", 0);
+    pm_state_number(json, "basePipelineIndex", -1);
 }
 
 /* What the deep copy left out does not matter to the pipeline. */
-static void put_graphics(cJSON *json, const VkGraphicsPipelineCreateInfo *info)
+static void put_graphics(struct pm_state *state, cJSON *json, const struct pm_pipeline *pipeline)
 {
-    cJSON *stages = cJSON_AddArrayToObject(json, "pStages");
-    for (uint32_t i = 0; i < info->stageCount; i++)
-        put_stage(stages, &info->pStages[i]);
-    if (info->pVertexInputState)
-        put_vertex_input(cJSON_AddObjectToObject(json, "pVertexInputState"),
-                         info->pVertexInputState);
-    if (info->pInputAssemblyState) {
-        cJSON *one = cJSON_AddObjectToObject(json, "pInputAssemblyState");
-        PUT(one, info->pInputAssemblyState, topology);
-        PUT(one, info->pInputAssemblyState, primitiveRestartEnable);
-    }
-    if (info->pTessellationState)
-        put(json, "patchControlPoints", info->pTessellationState->patchControlPoints);
-    if (info->pViewportState)
-        put(json, "viewportCount", info->pViewportState->viewportCount);
-    if (info->pRasterizationState)
-        put_rasterization(cJSON_AddObjectToObject(json, "pRasterizationState"),
-                          info->pRasterizationState);
-    if (info->pMultisampleState)
-        put_multisample(cJSON_AddObjectToObject(json, "pMultisampleState"),
-                        info->pMultisampleState);
-    if (info->pDepthStencilState)
-        put_depth(cJSON_AddObjectToObject(json, "pDepthStencilState"), info->pDepthStencilState);
-    if (info->pColorBlendState)
-        put_blend(cJSON_AddObjectToObject(json, "pColorBlendState"), info->pColorBlendState);
-    cJSON *dynamic = cJSON_AddArrayToObject(json, "pDynamicStates");
-    for (uint32_t i = 0; info->pDynamicState && i < info->pDynamicState->dynamicStateCount; i++)
-        cJSON_AddItemToArray(dynamic, cJSON_CreateNumber(info->pDynamicState->pDynamicStates[i]));
+    const VkGraphicsPipelineCreateInfo *info = pipeline->graphics;
+    pm_state_reference(json, "renderPass", pm_state_object(state, pipeline->render_pass));
     PUT(json, info, subpass);
-    put_chain(json, info->pNext);
+    if (info->pTessellationState)
+        put_tessellation(state, cJSON_AddObjectToObject(json, "tessellationState"),
+                         info->pTessellationState);
+    if (info->pDynamicState)
+        put_dynamic(cJSON_AddObjectToObject(json, "dynamicState"), info->pDynamicState);
+    if (info->pMultisampleState)
+        put_multisample(state, cJSON_AddObjectToObject(json, "multisampleState"),
+                        info->pMultisampleState);
+    if (info->pVertexInputState)
+        put_vertex_input(state, cJSON_AddObjectToObject(json, "vertexInputState"),
+                         info->pVertexInputState);
+    if (info->pRasterizationState)
+        put_rasterization(state, cJSON_AddObjectToObject(json, "rasterizationState"),
+                          info->pRasterizationState);
+    if (info->pInputAssemblyState)
+        put_assembly(state, cJSON_AddObjectToObject(json, "inputAssemblyState"),
+                     info->pInputAssemblyState);
+    if (info->pColorBlendState)
+        put_blend(state, cJSON_AddObjectToObject(json, "colorBlendState"), info->pColorBlendState);
+    if (info->pViewportState)
+        put_viewports(state, cJSON_AddObjectToObject(json, "viewportState"), info->pViewportState);
+    if (info->pDepthStencilState)
+        put_depth(state, cJSON_AddObjectToObject(json, "depthStencilState"),
+                  info->pDepthStencilState);
+    cJSON *stages = info->stageCount > 0 ? cJSON_AddArrayToObject(json, "stages") : NULL;
+    for (uint32_t i = 0; i < info->stageCount; i++)
+        put_stage(state, pm_state_element(stages), &info->pStages[i], pipeline->modules[i]);
 }
 
-/* ---- a pipeline ---- */
+static uint64_t add_pipeline(struct pm_state *state, const struct pm_pipeline *pipeline,
+                             uint64_t *owner);
 
-cJSON *pm_pipeline_state(const struct pm_pipeline *pipeline)
+/* What stands in the chain beside what the deep copy has there. */
+static void put_chain(struct pm_state *state, cJSON *json, const struct pm_pipeline *pipeline,
+                      const void *chain, uint64_t *owner)
+{
+    const VkPipelineCreateFlags2 flags = pm_pipeline_lasting_flags(pipeline);
+    pm_state_chain(state, json, chain, NULL);
+    cJSON *list = cJSON_GetObjectItemCaseSensitive(json, "pNext");
+    if (!list && (pipeline->library_count > 0 || flags > UINT32_MAX))
+        list = cJSON_AddArrayToObject(json, "pNext");
+    if (flags > UINT32_MAX) {
+        cJSON *one = pm_state_element(list);
+        pm_state_number(one, "sType", VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO);
+        pm_state_number(one, "flags", (double)flags);
+    }
+    if (pipeline->library_count > 0) {
+        cJSON *one = pm_state_element(list);
+        pm_state_number(one, "sType", VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR);
+        cJSON *libraries = cJSON_AddArrayToObject(one, "libraries");
+        for (uint32_t i = 0; i < pipeline->library_count; i++)
+            cJSON_AddItemToArray(libraries, pm_state_reference_text(add_pipeline(
+                                                state, pipeline->libraries[i], owner)));
+    }
+}
+
+/* *owner: set where it is the one whose shader is replaced; NULL: not asked. */
+static uint64_t add_pipeline(struct pm_state *state, const struct pm_pipeline *pipeline,
+                             uint64_t *owner)
 {
     cJSON *json = cJSON_CreateObject();
-    cJSON_AddStringToObject(json, "type",
+    put_common(state, json, pipeline);
+    uint64_t hash;
+    if (pipeline->compute) {
+        put_stage(state, cJSON_AddObjectToObject(json, "stage"), &pipeline->compute->stage,
+                  pipeline->modules[0]);
+        put_chain(state, json, pipeline, pipeline->compute->pNext, owner);
+        hash = pm_state_add(state, "computePipelines", json);
+    } else {
+        put_graphics(state, json, pipeline);
+        put_chain(state, json, pipeline, pipeline->graphics->pNext, owner);
+        hash = pm_state_add(state, "graphicsPipelines", json);
+    }
+    if (pipeline->shader_owner == pipeline)
+        *owner = hash;
+    return hash;
+}
+
+/* Fossilize knows none of these: for people. */
+static void put_object(struct pm_state *state, cJSON *json, const struct pm_pipeline *pipeline)
+{
+    PUT(json, pipeline->object, stage);
+    cJSON_AddStringToObject(json, "name", pipeline->object->pName ? pipeline->object->pName : "");
+    put_specialization(state, json, pipeline->object->pSpecializationInfo);
+    cJSON *sets = cJSON_AddArrayToObject(json, "setLayouts");
+    for (uint32_t i = 0; i < pipeline->set_layout_count; i++)
+        cJSON_AddItemToArray(
+            sets, pm_state_reference_text(pm_state_object(state, pipeline->set_layouts[i])));
+}
+
+static void describe(struct pm_state *state, const struct pm_pipeline *pipeline)
+{
+    cJSON *own = cJSON_AddObjectToObject(state->document, "piecemeal");
+    cJSON_AddStringToObject(own, "type",
                             pipeline->graphics  ? "graphics"
                             : pipeline->compute ? "compute"
                                                 : "shader object");
-    put(json, "flags", (double)pipeline->flags);
-    if (pipeline->layout)
-        put_layout(json, pipeline->layout);
-    if (pipeline->render_pass)
-        put_formats(json, pipeline->render_pass);
-    if (pipeline->graphics) {
-        put_graphics(json, pipeline->graphics);
-    } else if (pipeline->compute) {
-        put_stage(cJSON_AddArrayToObject(json, "pStages"), &pipeline->compute->stage);
-        put_chain(json, pipeline->compute->pNext);
-    } else if (pipeline->object) {
-        PUT(json, pipeline->object, stage);
-        put_specialization(json, pipeline->object->pSpecializationInfo);
+    cJSON_AddItemToObject(own, "left_out", state->left_out);
+    if (pipeline->object) {
+        put_object(state, own, pipeline);
+        return;
     }
-    cJSON *libraries = cJSON_AddArrayToObject(json, "pLibraries");
-    for (uint32_t i = 0; i < pipeline->library_count; i++)
-        cJSON_AddItemToArray(libraries, pm_pipeline_state(pipeline->libraries[i]));
-    return json;
+    uint64_t owner = 0;
+    pm_state_reference(own, "pipeline", add_pipeline(state, pipeline, &owner));
+    pm_state_reference(own, "owner", owner);
+    pm_state_number(own, "stage", pipeline->shader_stage);
+}
+
+cJSON *pm_pipeline_state(const struct pm_pipeline *pipeline, pm_state_module_visitor visit,
+                         void *user, struct pm_error *error)
+{
+    /* In the order in which readers need them. */
+    static const char *const sections[] = {"samplers",         "setLayouts",    "pipelineLayouts",
+                                           "renderPasses",     "renderPasses2", "computePipelines",
+                                           "graphicsPipelines"};
+    enum { SECTIONS = sizeof sections / sizeof *sections };
+    struct pm_state state = {.document = cJSON_CreateObject(),
+                             .left_out = cJSON_CreateArray(),
+                             .visit = visit,
+                             .user = user,
+                             .error = error,
+                             .ok = true};
+    pm_state_number(state.document, "version", PM_FOSSILIZE_VERSION);
+    for (size_t i = 0; i < SECTIONS; i++)
+        cJSON_AddObjectToObject(state.document, sections[i]);
+    describe(&state, pipeline);
+    for (size_t i = 0; i < SECTIONS; i++)
+        if (cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(state.document, sections[i])) == 0)
+            cJSON_DeleteItemFromObject(state.document, sections[i]);
+    if (state.ok)
+        return state.document;
+    cJSON_Delete(state.document);
+    return NULL;
 }

@@ -55,6 +55,11 @@ struct pm_shader_records {
     struct pm_shader_record *records;
 };
 
+struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *records)
+{
+    return records->store;
+}
+
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device)
 {
     struct pm_shader_records *records = calloc(1, sizeof *records);
@@ -112,22 +117,6 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
 static bool no_memory(struct pm_error *error)
 {
     return pm_fail(error, PM_ERROR_MEMORY, "no memory to remember a shader");
-}
-
-/* The name of a canonical module's one entry point; malloc'ed. NULL: *error says why. */
-static char *entry_point_name(const struct pm_words *words, struct pm_error *error)
-{
-    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
-    if (!module)
-        return NULL;
-    char *name = NULL;
-    const struct pm_ir_instr *entry = module->sections[PM_IR_SECTION_ENTRY_POINT].first;
-    if (!entry)
-        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
-    else if (!(name = strdup(pm_ir_operand_text(&entry->operands[2]))))
-        no_memory(error);
-    pm_ir_module_destroy(module);
-    return name;
 }
 
 /* Not more of a shader than a driver compiles in good time, also where the batch is "all": code is
@@ -238,7 +227,7 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
     record->environment.subgroup_size = request->subgroup_size;
     record->stage = request->stage;
     record->canonical = *canonical;
-    record->entry_point = entry_point_name(canonical, error);
+    record->entry_point = pm_canonical_entry_point(canonical->data, canonical->count, error);
     if (record->entry_point &&
         pm_record_points_find(records->device, &record->canonical, record->points, error) &&
         make_values(records->device, record, error) &&

@@ -19,6 +19,7 @@
 
 struct pm_object; /* object.h */
 struct pm_shader_records;
+struct pm_shader_store; /* profile/shader_store.h */
 
 /* What a session has of a batch, by whatever pipeline. */
 struct pm_batch_use {
@@ -40,6 +41,7 @@ struct pm_shader_record {
     struct pm_batch_use *use;          /* by batch */
     struct pm_batch_use whole;         /* of all batches */
     struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
+    _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
 };
@@ -64,6 +66,9 @@ struct pm_shader_request {
 /* NULL: out of memory. */
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
 void pm_shader_records_destroy(struct pm_shader_records *records);
+
+/* Where shaders are kept; NULL: nowhere. */
+struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *records);
 
 /* For what it gets wrong. */
 struct pm_driver pm_device_driver(const struct pm_device *device);

@@ -120,6 +120,7 @@ static cJSON *describe(const struct pm_pipeline *pipeline,
 {
     const struct pm_device *device = pipeline->device;
     char original[PM_SHADER_KEY_TEXT], key[PM_SHADER_KEY_TEXT];
+    struct pm_error error = {0};
     cJSON *json = cJSON_CreateObject();
     pm_shader_key_format(&shader->original, original);
     pm_shader_key_format(&shader->key, key);
@@ -138,7 +139,12 @@ static cJSON *describe(const struct pm_pipeline *pipeline,
     cJSON *options = options_of(device, &shader->known);
     add_parts_options(options, pipeline, shader);
     cJSON_AddItemToObject(json, "options", options);
-    cJSON_AddItemToObject(json, "pipeline", pm_pipeline_state(pipeline));
+    cJSON *state = pm_pipeline_state(pipeline, NULL, NULL, &error);
+    if (state)
+        cJSON_AddItemToObject(json, "pipeline", state);
+    else
+        pm_log_warning(device->instance->log, "a variant's pipeline is not described: %s",
+                       error.message);
     return json;
 }
 

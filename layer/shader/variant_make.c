@@ -5,6 +5,7 @@
 #include "layer/core/compiler.h"
 #include "layer/core/trace.h"
 #include "layer/shader/pipeline_build.h"
+#include "layer/shader/pipeline_keep.h"
 #include "layer/shader/uniform_reads.h"
 #include "layer/shader/variant_table.h"
 #include <inttypes.h>
@@ -126,6 +127,7 @@ static bool prepare(struct pm_pipeline *pipeline)
         if (!pipeline->batches)
             return false;
         atomic_store(&pipeline->record, record);
+        pm_pipeline_keep(pipeline, record);
         return true;
     }
     if (first)

@@ -80,6 +80,9 @@ struct pm_ir_module;
 bool pm_shader_stage(const struct pm_ir_module *module, const char *entry_point,
                      enum pm_stage *stage, struct pm_error *error);
 
+/* The name of a canonical module's one entry point; malloc'ed. NULL: *error says why. */
+char *pm_canonical_entry_point(const uint32_t *words, size_t count, struct pm_error *error);
+
 struct pm_shader_facts {
     enum pm_stage stage;
     bool uses_kill;            /* OpKill, OpTerminateInvocation, demote */

@@ -160,6 +160,20 @@ bool pm_shader_stage(const struct pm_ir_module *module, const char *entry_point,
     return pm_fail(error, PM_ERROR_INPUT, "no entry point '%s' in it", entry_point);
 }
 
+char *pm_canonical_entry_point(const uint32_t *words, size_t count, struct pm_error *error)
+{
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    const struct pm_ir_instr *entry =
+        module ? module->sections[PM_IR_SECTION_ENTRY_POINT].first : NULL;
+    char *name = entry ? strdup(pm_ir_operand_text(&entry->operands[2])) : NULL;
+    if (module && !entry)
+        pm_fail(error, PM_ERROR_UNSUPPORTED, "the canonical module has no entry point");
+    else if (entry && !name)
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for an entry point's name");
+    pm_ir_module_destroy(module);
+    return name;
+}
+
 bool pm_shader_facts(const struct pm_ir_module *module, const char *entry_point,
                      enum pm_stage stage, struct pm_shader_facts *out, struct pm_error *error)
 {

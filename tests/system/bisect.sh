@@ -48,8 +48,12 @@ variant=$(basename "$kept/$key"-*.spv .spv)
     fail "README.txt's command failed"
 same_file "$kept/$variant.spv" "$kept/again.spv" "README.txt's command"
 jq -e '.stage == "compute" and .passes == ["specialize_zero"] and (.device | length) > 0 and (.driver | length) > 0 and
-    .pipeline.type == "compute" and .pipeline.pStages[0].pSpecializationInfo == [{constantID: 0, bytes: "04000000"}] and
-    (.pipeline.layout.pSetLayouts[0].pBindings | length) == 6 and .pipeline.layout.pPushConstantRanges[0].size == 128' \
+    .pipeline.piecemeal.type == "compute" and .pipeline.piecemeal.left_out == [] and
+    ([.pipeline.computePipelines[]] | length) == 1 and
+    (.pipeline.computePipelines[].stage.specializationInfo | .data == "BAAAAA==" and .dataSize == 4 and
+        .mapEntries == [{offset: 0, size: 4, constantID: 0}]) and
+    ([.pipeline.setLayouts[].bindings[]] | length) == 6 and
+    [.pipeline.pipelineLayouts[].pushConstantRanges[].size] == [128]' \
     "$kept/$variant.json" >/dev/null || fail "not what the variant was made for"
 cp "$out" "$scratch/good"
 PIECEMEAL=$piecemeal "$kept/reproduce.sh" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "reproduce.sh failed"; }
@@ -86,11 +90,11 @@ for settings in "sampler.window_probability=1 sampler.api_probability=1 sampler.
         "$PM_BUILD/tests/system/uniforms" "$scratch/drawn" 1
 done
 state=$(grep -l '"fragment"' "$scratch"/kept/*.json)
-jq -e '.passes[0] == "specialize_constants" and (.options | index("--known")) == 0 and (.pipeline | .type == "graphics" and
-    (.pStages | length) == 2 and .pInputAssemblyState.topology == 3 and
-    .pVertexInputState.pVertexBindingDescriptions == [{binding: 0, stride: 32, inputRate: 0}] and
-    .VkPipelineRenderingCreateInfo.pColorAttachmentFormats == [109] and
-    (.pColorBlendState.pAttachments | length) == 1)' "$state" >/dev/null || { cat "$state"; fail "not the pipeline's state"; }
+jq -e '.passes[0] == "specialize_constants" and (.options | index("--known")) == 0 and (.pipeline.piecemeal.type == "graphics") and (.pipeline.graphicsPipelines[] |
+    (.stages | length) == 2 and .inputAssemblyState.topology == 3 and
+    .vertexInputState.bindings == [{binding: 0, stride: 32, inputRate: 0}] and
+    (.pNext[] | select(.sType == 1000044002) | .colorAttachmentFormats) == [109] and
+    (.colorBlendState.attachments | length) == 1)' "$state" >/dev/null || { cat "$state"; fail "not the pipeline's state"; }
 spirv-dis "${state%.json}.stage0.spv" | grep -q 'OpEntryPoint Vertex' || fail "not the pipeline's vertex shader"
 
 # Two, one after the other; and a check's word.

@@ -15,8 +15,8 @@ static const char help[] =
     "                    llvm: text for llvm-profdata; pprof: for pprof; collapsed: for flame "
     "graph "
     "tools;\n"
-    "                    foz: the shaders, and what they are specialized to, for Fossilize's "
-    "tools;\n"
+    "                    foz: the shaders, what they are specialized to, and their pipelines, for "
+    "Fossilize's tools;\n"
     "                    piecemeal: the statistics themselves, for `piecemeal db import`\n"
     "  -o FILE           where it goes (standard output; piecemeal needs it)\n"
     "  --game NAME       the game; needed where there are several\n"
@@ -30,11 +30,11 @@ static const char help[] =
     "were sampled. In llvm a function is KEY.block, its counters its blocks in order, and shaders "
     "that are not sampled\n"
     "whole are left out; a comment says which blocks are uniform (optimize.uniform_share). In "
-    "pprof a function is a shader, a line its block. foz has modules of shaders that this machine "
-    "has seen; with -o a\n"
-    "line for each goes to standard output: its hash, whether it is original, canonical or "
-    "specialized, and the\n"
-    "shader's key.\n";
+    "pprof a function is a shader, a line its block. foz has what this machine has seen; with -o a "
+    "line for each goes to standard\n"
+    "output: its hash, whether it is an original, canonical or specialized module, a pipeline or a "
+    "specialized-pipeline, and\n"
+    "the shader's key.\n";
 
 struct options {
     struct pm_estimates_source source;

@@ -26,7 +26,7 @@ struct pm_export {
     const char *shader;                     /* only those whose key's text starts so; NULL: all */
     const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
     const char *store;    /* folder of the shader store, for Fossilize; NULL: the default one */
-    FILE *index;          /* Fossilize: a line for each module; NULL: nothing is said */
+    FILE *index;          /* Fossilize: a line for each; NULL: nothing is said */
     double uniform_share; /* optimize.uniform_share of the game, for LLVM */
 };
 
@@ -59,8 +59,10 @@ bool pm_export_pprof(const struct pm_export *export, FILE *out, struct pm_error 
 
 /* A Fossilize database (fossilize_file.h) of the shaders that this machine's store has: each as the
  * game gave it, canonical, and specialized by the database's zero profile where that makes anything
- * of it. The index says which is which: HASH original|canonical|specialized KEY, the hash as
- * Fossilize's tools write it. PM_ERROR_STATE: the store has none of them. */
+ * of it; and a pipeline with the game's own, and with the specialized one, where the layer kept one
+ * (profile/stored_pipeline.h). The index says which is which: HASH
+ * original|canonical|specialized|pipeline|specialized-pipeline KEY, the hash as Fossilize's tools
+ * write it. PM_ERROR_STATE: the store has none of them. */
 bool pm_export_foz(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* ---- what the exporters share (export.c) ---- */

@@ -128,9 +128,6 @@ struct pm_journal *pm_journal_open(const char *folder, const char *game,
     state = state ? state : &unwanted;
     *state = (struct pm_journal_state){0};
     struct pm_journal *journal = calloc(1, sizeof *journal);
-    const char *named = secure_getenv("PIECEMEAL_JOURNAL");
-    if (!folder && named && named[0] == '/')
-        folder = named;
     char *path = pm_journal_game_folder(folder, game);
     if (journal) {
         journal->process = getpid();

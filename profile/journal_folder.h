@@ -12,8 +12,8 @@
 /* The ending of a session's file. */
 #define PM_JOURNAL_SUFFIX ".session"
 
-/* Where the game's journal is; the caller's to free. folder NULL: the default. NULL: no memory, or
- * no place. */
+/* Where the game's journal is; the caller's to free. folder NULL: the one that PIECEMEAL_JOURNAL
+ * names, else the default. NULL: no memory, or no place. */
 char *pm_journal_game_folder(const char *folder, const char *game);
 
 /* Takes the folder's lock. It is held for milliseconds, but a game must not wait for ever for
@@ -26,8 +26,8 @@ void pm_journal_each_file(const char *folder, const char *suffix,
                           void (*visit)(const char *path, const struct stat *status, void *user),
                           void *user);
 
-/* Calls visit with the folder of each game, by its safe name, until it returns false. folder NULL:
- * the default. */
+/* Calls visit with the folder of each game, by its safe name, until it returns false. folder as
+ * above. */
 bool pm_journal_each_folder(const char *folder,
                             bool (*visit)(const char *path, const char *game, void *user,
                                           struct pm_error *error),

@@ -118,6 +118,40 @@ static void another_driver_has_none(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* Into another journal, which PIECEMEAL_JOURNAL may name. */
+static void another_journal_gets_a_copy(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
+    struct pm_kept_variant kept;
+    struct pm_error error = {0};
+    char first[128], second[128];
+    snprintf(first, sizeof first, "%s/copy", journals_home);
+    snprintf(second, sizeof second, "%s/second", journals_home);
+    struct pm_verdicts *verdicts = open_it(NULL);
+    keep(verdicts, &a);
+    pm_verdicts_close(verdicts);
+    assert_true(pm_verdicts_copy(journals_home, first, "another", &error));
+    assert_true(pm_verdicts_copy(first, second, NULL, &error)); /* there is none to copy */
+    assert_true(pm_verdicts_copy(journals_home, first, NULL, &error));
+    /* It is the one that is used then, and what it learns stays there. */
+    setenv("PIECEMEAL_JOURNAL", first, 1);
+    verdicts = pm_verdicts_open(NULL, GAME, LAYER, NULL);
+    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    const struct pm_kept_variant b = variant('b', PM_VERDICT_SLOWER, 1.2);
+    keep(verdicts, &b);
+    pm_verdicts_close(verdicts);
+    assert_true(pm_verdicts_copy(NULL, second, "A%20Game", &error));
+    unsetenv("PIECEMEAL_JOURNAL");
+    verdicts = open_it(NULL);
+    assert_false(pm_verdicts_find(verdicts, &b.key, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+    verdicts = pm_verdicts_open(second, GAME, LAYER, NULL);
+    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    assert_true(pm_verdicts_find(verdicts, &b.key, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+}
+
 static void they_grow_old(void **unused)
 {
     (void)unused;
@@ -370,6 +404,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         JOURNALS_TEST(sessions_share_what_is_kept),
         JOURNALS_TEST(another_driver_has_none),
+        JOURNALS_TEST(another_journal_gets_a_copy),
         JOURNALS_TEST(they_grow_old),
         JOURNALS_TEST(a_killed_session_keeps_them),
         JOURNALS_TEST(a_forked_child_saves_nothing),

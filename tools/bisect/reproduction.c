@@ -3,6 +3,8 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "base/file.h"
 #include "profile/shader_store.h"
+#include "profile/verdicts.h"
+#include "tools/bisect/reproduction_script.h"
 #include "tools/common/launch.h"
 #include "tools/common/out_file.h"
 #include <cjson/cJSON.h>
@@ -61,58 +63,10 @@ static bool copy(const struct writing *w, const char *from, const char *name,
 
 /* ---- texts ---- */
 
-/* As one word of a shell's. */
-static void print_word(FILE *out, const char *word)
-{
-    putc('\'', out);
-    for (; *word; word++) {
-        if (*word == '\'')
-            fputs("'\\''", out);
-        else
-            putc(*word, out);
-    }
-    putc('\'', out);
-}
-
-static void print_program(const struct writing *w, FILE *out)
-{
-    for (char **argument = w->bisection->program; *argument; argument++) {
-        putc(' ', out);
-        print_word(out, *argument);
-    }
-    putc('\n', out);
-}
-
 static bool print_script(void *user, FILE *out, struct pm_error *error)
 {
-    static const char *const variables[] = {"VK_DRIVER_FILES", "VK_ICD_FILENAMES",
-                                            "MESA_VK_DEVICE_SELECT"};
     const struct writing *w = user;
-    char *here = getcwd(NULL, 0);
-    if (!here)
-        return pm_fail_errno(error, errno, "the working folder");
-    fprintf(out, "#!/bin/sh\n"
-                 "# Starts the program with the specialized shaders of this folder, and no other.\n"
-                 "folder=$(cd \"$(dirname \"$0\")\" && pwd)\n"
-                 "cd ");
-    print_word(out, here);
-    fprintf(out, "\n");
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        if (!getenv(variables[i]))
-            continue;
-        fprintf(out, "export %s=", variables[i]);
-        print_word(out, getenv(variables[i]));
-        putc('\n', out);
-    }
-    fprintf(out,
-            "export PIECEMEAL_DATABASES=\"$folder/databases\" "
-            "PIECEMEAL_JOURNAL=\"$folder/journal\"\n"
-            "exec \"${PIECEMEAL:-piecemeal}\" run --set optimize.withhold=\"$folder/only\" \\\n"
-            "    --set debug.synchronous=true --set debug.trust_variants=true "
-            "--set sampler.window_probability=0 --set optimize.retry_share=0 --");
-    print_program(w, out);
-    free(here);
-    return true;
+    return pm_reproduction_script(w->bisection, out, error);
 }
 
 static bool print_readme(void *user, FILE *out, struct pm_error *error)
@@ -123,7 +77,7 @@ static bool print_readme(void *user, FILE *out, struct pm_error *error)
     uname(&machine);
     fprintf(out, "piecemeal %s on %s %s found that the program\n   ", PM_VERSION, machine.sysname,
             machine.machine);
-    print_program(w, out);
+    pm_reproduction_program(w->bisection, out);
     fprintf(
         out,
         "goes wrong with what `only` names of its specialized shaders, and not without.\n\n"
@@ -132,6 +86,7 @@ static bool print_readme(void *user, FILE *out, struct pm_error *error)
         "only              what reproduce.sh withholds: all but this, a shader's key and the\n"
         "                  part of what is done to it\n"
         "databases/        the PGO database that they were specialized by\n"
+        "journal/          what trials had found of variants, and what happens in reproduce.sh\n"
         "KEY.original.spv  a shader as the program gave it\n"
         "KEY.canonical.spv what it was specialized from\n"
         "KEY-VARIANT.spv   what it was specialized to; of several passes KEY-VARIANT.passN.spv\n"
@@ -345,6 +300,22 @@ static bool put_databases(const struct writing *w, struct pm_error *error)
     return ok;
 }
 
+/* What trials have found of these games' variants, so that they are the same elsewhere. */
+static bool put_verdicts(const struct writing *w, struct pm_error *error)
+{
+    char *known = pm_bisection_verdicts(w->bisection), *journal = join(w->folder, "journal", error);
+    bool ok = known && journal;
+    for (size_t i = 0; ok && i < w->bisection->games.count; i++) {
+        char *safe = pm_file_safe_name(w->bisection->games.names[i]);
+        ok = (safe || pm_fail(error, PM_ERROR_MEMORY, "no memory for a game's name")) &&
+             pm_verdicts_copy(known, journal, safe, error);
+        free(safe);
+    }
+    free(journal);
+    free(known);
+    return ok;
+}
+
 static bool put_only(const struct writing *w, struct pm_error *error)
 {
     struct pm_buffer text;
@@ -421,8 +392,9 @@ bool pm_reproduction_write(const struct pm_bisection *bisection, const char *fol
     w.variants = pm_bisection_variants(bisection);
     const bool ok = w.folder && w.variants && find_shaders(&w, error) &&
                     pm_make_folder(w.folder, error) && put_databases(&w, error) &&
-                    put_modules(&w, error) && put_only(&w, error) && put_details(&w, error) &&
-                    put_script(&w, error) && put_text(&w, "README.txt", print_readme, error);
+                    put_verdicts(&w, error) && put_modules(&w, error) && put_only(&w, error) &&
+                    put_details(&w, error) && put_script(&w, error) &&
+                    put_text(&w, "README.txt", print_readme, error);
     pm_names_finish(&w.shaders);
     pm_names_finish(&w.modules);
     pm_buffer_finish(&w.details);

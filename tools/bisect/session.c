@@ -5,6 +5,7 @@
 #include "profile/game_note.h"
 #include "profile/trace_events.h"
 #include "profile/variant_parts.h"
+#include "profile/verdicts.h"
 #include "tools/common/launch.h"
 #include <errno.h>
 #include <ftw.h>
@@ -38,9 +39,26 @@ char *pm_bisection_variants(const struct pm_bisection *bisection)
     return asprintf(&path, "%s/variants", bisection->folder) < 0 ? NULL : path;
 }
 
+char *pm_bisection_verdicts(const struct pm_bisection *bisection)
+{
+    char *path = NULL;
+    return asprintf(&path, "%s/known", bisection->folder) < 0 ? NULL : path;
+}
+
 static bool set(const char *variable, const char *value, struct pm_error *error)
 {
     return setenv(variable, value, 1) == 0 || pm_fail_errno(error, errno, "setting %s", variable);
+}
+
+/* What trials have found before (variants that were faster or slower) is known to each session, in
+ * a journal of its own. */
+static bool give_verdicts(struct pm_bisection *bisection, const char *journal)
+{
+    char *known = pm_bisection_verdicts(bisection), *to = path_of(bisection, journal);
+    const bool ok = known && to && pm_verdicts_copy(known, to, NULL, &bisection->error);
+    free(to);
+    free(known);
+    return ok;
 }
 
 static bool set_path(struct pm_bisection *bisection, const char *variable, const char *name)
@@ -87,10 +105,12 @@ bool pm_bisection_begin(struct pm_bisection *bisection, struct pm_error *error)
     }
     char *variants = pm_bisection_variants(bisection);
     char *databases = bisection->local ? pm_place_path(PM_PLACE_DATA, "local/databases") : NULL;
-    bool ok = variants || pm_fail(error, PM_ERROR_MEMORY, "no memory for a path");
-    ok = ok && pm_make_folder(variants, error) && set_all(error) &&
-         (!databases || set("PIECEMEAL_DATABASES", databases, error));
+    char *known = pm_bisection_verdicts(bisection);
+    bool ok = (variants && known) || pm_fail(error, PM_ERROR_MEMORY, "no memory for a path");
+    ok = ok && pm_make_folder(variants, error) && pm_verdicts_copy(NULL, known, NULL, error) &&
+         set_all(error) && (!databases || set("PIECEMEAL_DATABASES", databases, error));
     free(databases);
+    free(known);
     free(variants);
     return ok;
 }
@@ -123,7 +143,7 @@ static bool prepare(struct pm_bisection *bisection, const char *withhold, bool k
               set("PIECEMEAL_OPTIMIZE_WITHHOLD", list, &bisection->error);
     free(list);
     snprintf(name, sizeof name, "journal-%u", bisection->sessions);
-    ok = ok && set_path(bisection, "PIECEMEAL_JOURNAL", name);
+    ok = ok && give_verdicts(bisection, name) && set_path(bisection, "PIECEMEAL_JOURNAL", name);
     snprintf(name, sizeof name, "trace-%u", bisection->sessions);
     ok = ok && set_path(bisection, "PIECEMEAL_TRACE_FILE", name);
     if (ok && keeps)

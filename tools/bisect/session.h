@@ -2,7 +2,7 @@
  * One session of the program that `piecemeal bisect` looks at: the same each time but for what is
  * withheld of its shaders, and what came of it. Specialized shaders are made with their
  * pipelines and used at once, and nothing is sampled. Crashes go to a journal of the bisection's
- * own, so that they hold nothing back later.
+ * own, so that they hold nothing back later; what trials have found before is copied there.
  *
  * Thread safety: one thread; changes this process's environment.
  */
@@ -39,5 +39,7 @@ void pm_bisection_end(struct pm_bisection *bisection);
 enum pm_answer pm_bisection_play(struct pm_bisection *bisection, const char *withhold, bool keeps,
                                  struct pm_names *used);
 
-/* Where modules are kept; the caller's to free, NULL: out of memory. */
+/* Where modules are kept, and what trials had found before, as a journal's folder; the caller's to
+ * free, NULL: out of memory. */
 char *pm_bisection_variants(const struct pm_bisection *bisection);
+char *pm_bisection_verdicts(const struct pm_bisection *bisection);

@@ -48,3 +48,23 @@ bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_er
     free(beside);
     return done;
 }
+
+struct bytes {
+    const void *data;
+    size_t size;
+};
+
+static bool write_bytes(void *user, FILE *out, struct pm_error *error)
+{
+    const struct bytes *bytes = user;
+    (void)error; /* what goes wrong is kept by the file */
+    if (bytes->size > 0)
+        fwrite(bytes->data, 1, bytes->size, out);
+    return true;
+}
+
+bool pm_out_bytes(const char *path, const void *data, size_t size, struct pm_error *error)
+{
+    struct bytes bytes = {data, size};
+    return pm_out_file(path, write_bytes, &bytes, error);
+}

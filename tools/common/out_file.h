@@ -18,3 +18,5 @@ char *pm_out_beside(const char *path, struct pm_error *error);
 /* Has write fill a file, which then takes path's place; what is no file (a device, a pipe) is
  * written to. path NULL: standard output. */
 bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_error *error);
+/* The same of bytes that there are already. */
+bool pm_out_bytes(const char *path, const void *data, size_t size, struct pm_error *error);

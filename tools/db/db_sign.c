@@ -1,6 +1,6 @@
 #include "aggregator_client/signature.h"
-#include "base/file.h"
 #include "tools/common/options.h"
+#include "tools/common/out_file.h"
 #include "tools/db/db.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -76,7 +76,7 @@ static bool sign(const struct options *options, uint64_t serial, uint64_t days,
                       pm_signed_verdicts_write(&all, &out, error) &&
                       pm_signature_make(options->key, out.data, out.size, signature, error) &&
                       pm_signed_verdicts_close(&out, signature, error) &&
-                      pm_file_write(options->out, out.data, out.size, error);
+                      pm_out_bytes(options->out, out.data, out.size, error);
     if (done)
         printf("%s: %zu verdicts, serial %" PRIu64 ", for %" PRIu64 " days\n", all.game, all.count,
                serial, days);

@@ -3,6 +3,7 @@
 #include "profile/shader_store.h"
 #include "tools/common/estimates.h"
 #include "tools/common/options.h"
+#include "tools/common/out_file.h"
 #include "tools/common/tool.h"
 #include "tools/report/report_page.h"
 #include "tools/report/report_shader.h"
@@ -143,7 +144,7 @@ static bool is_standard_output(const char *path)
 static bool write_page(const char *path, const struct pm_buffer *page, struct pm_error *error)
 {
     if (!is_standard_output(path))
-        return pm_file_write(path, page->data, page->size, error);
+        return pm_out_bytes(path, page->data, page->size, error);
     const int why = pm_write_all(STDOUT_FILENO, page->data, page->size);
     return why == 0 || pm_fail_errno(error, why, "standard output");
 }

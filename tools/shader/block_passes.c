@@ -1,7 +1,7 @@
 #include "tools/shader/block_passes.h"
 
-#include "base/file.h"
 #include "shader_rewrite/blocks/block_profile.h"
+#include "tools/common/out_file.h"
 #include "tools/shader/profile_source.h"
 #include <stdio.h>
 
@@ -77,7 +77,7 @@ bool pm_shader_optimize_blocks(struct pm_shader_options *options, const struct p
     else
         puts("nothing to optimize");
     const struct pm_words *words = out.changes ? &out.words : in;
-    ok = !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
+    ok = !options->out || pm_out_bytes(options->out, words->data, words->count * 4, error);
     pm_optimized_blocks_finish(&out);
     return ok;
 }

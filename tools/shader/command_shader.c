@@ -1,7 +1,7 @@
 #include "tools/shader/command_shader.h"
-#include "base/file.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "tools/common/out_file.h"
 #include "tools/common/print_json.h"
 #include "tools/common/tool.h"
 #include "tools/shader/block_passes.h"
@@ -17,7 +17,7 @@
 static bool write_words(const struct pm_shader_options *options, const struct pm_words *words,
                         struct pm_error *error)
 {
-    return !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
+    return !options->out || pm_out_bytes(options->out, words->data, words->count * 4, error);
 }
 
 /* The stage of the entry point called so, from the module's own OpEntryPoint. */

@@ -1,6 +1,6 @@
 #include "tools/shader/constant_passes.h"
 
-#include "base/file.h"
+#include "tools/common/out_file.h"
 #include "tools/common/print_json.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,7 +87,7 @@ bool pm_shader_instrument_constants(struct pm_shader_options *options, const str
         choose_points(options->points, &points, error) &&
         pm_instrument_constants(in->data, in->count, points.points, points.count,
                                 &options->instrument, &out, error) &&
-        (!options->out || pm_file_write(options->out, out.words.data, out.words.count * 4, error));
+        (!options->out || pm_out_bytes(options->out, out.words.data, out.words.count * 4, error));
     if (ok)
         printf("%u points, %llu counter bytes, address in SpecIds %u and %u\n", points.count,
                (unsigned long long)out.counter_bytes, out.spec_id_low, out.spec_id_high);
@@ -136,7 +136,7 @@ bool pm_shader_specialize_constants(struct pm_shader_options *options, const str
     say_specialized(options, in, &out);
     const struct pm_words *words = out.words.count ? &out.words : in;
     const bool ok =
-        !options->out || pm_file_write(options->out, words->data, words->count * 4, error);
+        !options->out || pm_out_bytes(options->out, words->data, words->count * 4, error);
     pm_specialized_constants_finish(&out);
     return ok;
 }

@@ -1,6 +1,7 @@
 #include "tools/shader/partition_pass.h"
 
 #include "base/file.h"
+#include "tools/common/out_file.h"
 #include "tools/common/print_json.h"
 #include "tools/shader/limits_file.h"
 #include <stdio.h>
@@ -74,7 +75,7 @@ static bool write_file(const char *folder, const char *name, const void *data, s
     char path[4096];
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
         return pm_fail(error, PM_ERROR_INPUT, "%s: the path is too long", folder);
-    return pm_file_write(path, data, size, error);
+    return pm_out_bytes(path, data, size, error);
 }
 
 static bool write_folder(const char *folder, const struct pm_partitioned *made, const cJSON *json,

@@ -1,5 +1,5 @@
 #include "tools/shader/variant_pass.h"
-#include "base/file.h"
+#include "tools/common/out_file.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
@@ -75,7 +75,7 @@ bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_w
         key_of(&made, key);
     puts(key);
     const struct pm_words *out = made.count > 0 ? &made : in;
-    const bool ok = !options->out || pm_file_write(options->out, out->data, out->count * 4, error);
+    const bool ok = !options->out || pm_out_bytes(options->out, out->data, out->count * 4, error);
     pm_words_finish(&made);
     return ok;
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
-enum { WIDTH = 720, HEIGHT = 200, LEFT = 48, BOTTOM = 28, TOP = 10, RIGHT = 12 };
+enum { WIDTH = 720, HEIGHT = 200, LEFT = 66, BOTTOM = 30, TOP = 10, RIGHT = 12 };
 
 static void time_text(char *text, size_t size, int64_t seconds)
 {

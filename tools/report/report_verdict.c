@@ -16,11 +16,16 @@ double pm_report_heat_of_all(const struct pm_report *report)
 
 /* ---- how many more frames ---- */
 
+static bool is_measurable(const struct pm_gain *gain)
+{
+    return gain->high < 1 || gain->low > 1;
+}
+
 static bool write_frames(const struct pm_gain *gain, struct pm_buffer *out)
 {
     const double percent = pm_gain_percent(gain->ratio);
     const double low = pm_gain_percent(gain->high), high = pm_gain_percent(gain->low);
-    if (low > 0 || high < 0)
+    if (is_measurable(gain))
         return pm_buffer_printf(
             out,
             "<p class=verdict><b>%+.1f %%</b> frames a second with specialized shaders</p>"
@@ -149,14 +154,17 @@ static bool write_parts(const struct pm_report *report, struct pm_buffer *out)
             count++;
         }
     }
-    bool ok =
-        pm_buffer_printf(out, "<section class=parts><h3>%s</h3>",
-                         report->gain ? "The shaders that made it" : "What could be specialized");
+    bool ok = pm_buffer_printf(out, "<section class=parts><h3>%s</h3>",
+                               !report->gain                 ? "What could be specialized"
+                               : is_measurable(report->gain) ? "The shaders that made it"
+                                                             : "The specialized shaders");
     if (ok && count == 0)
         return pm_buffer_append_string(out, "<p>None of the shaders known here.</p></section>");
-    ok = ok && pm_buffer_append_string(
-                   out, "<div class=scroll><table><thead><tr><th>shader<th>cost<th>time once "
-                        "specialized<th>part of the gain</tr></thead>");
+    ok = ok &&
+         pm_buffer_printf(out,
+                          "<div class=scroll><table><thead><tr><th>shader<th>cost<th>time "
+                          "once specialized<th>part of the %s</tr></thead>",
+                          report->gain && is_measurable(report->gain) ? "gain" : "estimated gain");
     for (size_t i = 0; ok && i < report->shader_count; i++) {
         const struct part part = part_of(report, &report->shaders[i]);
         if (takes_part(report, &report->shaders[i], &part))

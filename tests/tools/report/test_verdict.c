@@ -109,6 +109,7 @@ static void the_gain_comes_first(void **state)
     struct fixture *f = *state;
     const char *page = page_of(f, pm_report_verdict);
     says(page, "<b>+25.0 %</b> frames");
+    says(page, "<h3>The shaders that made it</h3>");
     says(page,
          "Between +11.1 and +33.3 % (95 % interval). A frame took 10.00 ms, and takes 8.00 ms.");
     says(page, "on 1970-01-02 over 640 frames on a device");
@@ -120,6 +121,9 @@ static void the_gain_comes_first(void **state)
     page = page_of(f, pm_report_verdict);
     says(page, "<b>No measurable change</b>");
     says(page, "+25.0 % frames a second, between -2.0 and +33.3 %");
+    /* Nothing was made by them then, as far as can be told. */
+    says(page, "<h3>The specialized shaders</h3>");
+    says(page, "<th>part of the estimated gain</tr>");
     f->gain = (struct pm_gain){.ratio = 1.25, .low = 1.1, .high = 1.5, .device = ""};
     says(page_of(f, pm_report_verdict), "<b>-20.0 %</b> frames");
     f->report.gain = NULL;

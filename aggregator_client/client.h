@@ -28,6 +28,7 @@ struct pm_sync_report {
     size_t uploads_again;     /* that were refused earlier, and are taken now */
     size_t shaders_uploaded;
     bool database_pulled, database_unchanged; /* of any game */
+    char not_pulled[512];     /* why the first that was not pulled was not, though nothing failed; "": none */
 };
 
 struct pm_sync_info {

@@ -134,9 +134,16 @@ static bool check_body(const struct pm_http_answer *answer, const char *game,
     return good || pm_fail_prefix(error, "the aggregator's database of \"%.100s\"", game);
 }
 
+static void note_not_pulled(struct pm_sync_report *report, const char *format, const char *game)
+    __attribute__((format(printf, 2, 0)));
+static void note_not_pulled(struct pm_sync_report *report, const char *format, const char *game)
+{
+    if (report->not_pulled[0] == '\0')
+        snprintf(report->not_pulled, sizeof(report->not_pulled), format, game);
+}
+
 /* What an answer means; *again: another try may help. */
-static bool take_answer(const struct pm_sync_info *info, const struct pm_http_answer *answer,
-                        const char *game, const char *path, const char *tag_path,
+static bool take_answer(const struct pm_http_answer *answer, const char *game, const char *path, const char *tag_path,
                         struct pm_sync_report *report, bool *again, struct pm_error *error)
 {
     *again = false;
@@ -145,7 +152,7 @@ static bool take_answer(const struct pm_sync_info *info, const struct pm_http_an
         return true;
     }
     if (answer->status == 404) {
-        pm_log_info(info->log, "the aggregator knows nothing of \"%s\" yet", game);
+        note_not_pulled(report, "the aggregator knows nothing of \"%.400s\" yet", game);
         return true;
     }
     if (answer->status == 200) {
@@ -182,7 +189,7 @@ static bool request(const struct pm_sync_info *info, struct pm_http *http, struc
             break;
         }
         if (pm_http_request(http, target, NULL, tag, PM_DATABASE_BODY_BYTES, left, &answer, &why))
-            done = take_answer(info, &answer, game, path, tag_path, report, &again, &why);
+            done = take_answer(&answer, game, path, tag_path, report, &again, &why);
         else
             again = why.code == PM_ERROR_NETWORK;
         if (!done && error)
@@ -210,8 +217,9 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
     if (!path || asprintf(&tag_path, "%s.etag", path) < 0) {
         tag_path = NULL;
         pulled = pm_fail(error, PM_ERROR_MEMORY, "no place for the cached database");
-    } else if (settings.server->aggregator.url &&
-               strcmp(settings.server->aggregator.url, report->away) != 0) {
+    } else if (!settings.server->aggregator.url) {
+        note_not_pulled(report, "the config of \"%.400s\" has no aggregator.url", game);
+    } else if (strcmp(settings.server->aggregator.url, report->away) != 0) {
         struct pm_error why = {0};
         pulled = pm_sync_http(http, settings.server, &why) &&
                  request(info, *http, retry, game, path, tag_path, report, &why);
@@ -241,6 +249,8 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
         names_of_cache(&names, folder);
         names_of_spool(&names, info->spool_folder);
     }
+    if (names.count == 0)
+        note_not_pulled(report, "no game was uploaded or pulled here before (--game names one)%s", "");
     for (size_t i = 0; i < names.count; i++) {
         struct pm_error why = {0};
         if (pull_game(info, &http, retry, names.names[i], report, &why))
@@ -263,7 +273,7 @@ bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report
     if (!pm_consent_read(&consent, error))
         return false;
     if (consent != PM_CONSENT_GRANTED) {
-        pm_log_info(info->log, "nothing is asked of the aggregator without consent");
+        note_not_pulled(report, "there is no consent: `piecemeal consent grant`%s", "");
         return true;
     }
     char *folder = pm_place_path(PM_PLACE_CACHE, "databases"), *lock_path = NULL;

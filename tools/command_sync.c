@@ -31,8 +31,9 @@ static int dry_run(const struct pm_sync_info *info)
 
 static void say(const struct pm_sync_report *report)
 {
-    printf("uploaded %zu sessions (%zu shaders)", report->sessions_uploaded,
-           report->shaders_uploaded);
+    printf("uploaded %zu session%s (%zu shader%s)", report->sessions_uploaded,
+           report->sessions_uploaded == 1 ? "" : "s", report->shaders_uploaded,
+           report->shaders_uploaded == 1 ? "" : "s");
     if (report->sessions_waiting > 0)
         printf(", %zu wait%s (%s)", report->sessions_waiting,
                report->sessions_waiting == 1 ? "s" : "", report->waits_for);
@@ -42,9 +43,10 @@ static void say(const struct pm_sync_report *report)
         printf(", %zu refused", report->sessions_refused);
     if (report->uploads_again > 0)
         printf(", %zu taken that were refused", report->uploads_again);
-    printf("; database %s\n", report->database_pulled      ? "pulled"
-                              : report->database_unchanged ? "unchanged"
-                                                           : "not pulled");
+    if (report->database_pulled || report->database_unchanged)
+        printf("; database %s\n", report->database_pulled ? "pulled" : "unchanged");
+    else
+        printf("; no database pulled%s%s\n", report->not_pulled[0] ? ": " : "", report->not_pulled);
 }
 
 static int sync_now(const struct pm_sync_info *info)

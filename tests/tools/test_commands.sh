@@ -4,6 +4,7 @@
 set -eu
 piecemeal=$1
 shader=$2 scalar=$3
+source=$(cd "$(dirname "$0")/../.." && pwd)
 . "$(dirname "$0")/lib.sh"
 export XDG_CONFIG_HOME="$work/config" XDG_DATA_HOME="$work/data" XDG_CACHE_HOME="$work/cache"
 unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
@@ -11,8 +12,12 @@ unset PIECEMEAL_CONFIG PIECEMEAL_ENABLE PIECEMEAL_DISABLE || true
 expect 2 'usage: piecemeal' "$piecemeal"
 expect 0 'usage: piecemeal' "$piecemeal" --help
 expect 2 "unknown command 'fly'" "$piecemeal" fly
-for command in run try status pause resume sync serve db report consent doctor shader; do
+commands=$("$piecemeal" --help | sed -n 's/^  \([a-z]*\) .*/\1/p')
+expect 0 '^bisect$' sh -c "printf '%s\n' $(echo $commands)"
+for command in $commands; do
     expect 0 "usage: piecemeal $command" "$piecemeal" "$command" --help
+    # Where a user looks for it.
+    expect 0 '' grep -rq "piecemeal $command" "$source/README.md" "$source/docs"
 done
 
 expect 0 '^unasked$' "$piecemeal" consent show
@@ -51,6 +56,12 @@ rm -r "$left"
 expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c.spv"
 first=$(cat "$work/out")
 expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"
+# What is there and no file stays what it is, as /dev/null has to.
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/c3.spv" &
+expect 0 '' "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/pipe"
+wait
+[ -p "$work/pipe" ] && cmp "$work/c.spv" "$work/c3.spv" || { echo "FAILED: a pipe is replaced"; failures=$((failures + 1)); }
 cmp "$work/c.spv" "$work/c2.spv" || { echo "FAILED: canonicalizing is not idempotent"; failures=$((failures + 1)); }
 for step in 'guard floats' 'optimizer: simplify' validate; do
     expect 0 "^$step +[0-9]+\.[0-9]+ ms, [1-9][0-9]* runs" "$piecemeal" shader canonicalize "$shader" --times

@@ -82,6 +82,12 @@ for folders in HOME=/dev/null/home XDG_DATA_HOME=/dev/null/data; do
     expect 0 '^piecemeal run: nothing can be kept of this run: /dev/null' env -u XDG_DATA_HOME -u XDG_CONFIG_HOME \
         -u XDG_CACHE_HOME "$folders" "$piecemeal" run --local -- true
 done
+# Why is said once, and not that the game made no device, which nobody can know then.
+for local in --local ''; do
+    expect 0 '^piecemeal run: what the layer did is not known: /dev/null' env -u XDG_CONFIG_HOME -u XDG_CACHE_HOME \
+        XDG_DATA_HOME=/dev/null/data "$piecemeal" run $local -- "$work/named"
+    ! grep 'made no Vulkan device' "$work/err" || failures=$((failures + 1))
+done
 expect 0 '^played$' env TMPDIR=/nowhere "$piecemeal" run --local --ab -- echo played
 expect 0 '^played$' "$piecemeal" run --config "$work/nowhere.json" -- echo played
 expect 0 "PIECEMEAL_CONFIG=$work/nowhere.json" "$piecemeal" run --config "$work/nowhere.json" -- env
@@ -100,7 +106,22 @@ lines "$work/out" 0
 lines "$work/err" 1
 grep -q '^piecemeal sync: http://127.0.0.1:1/v1/uploads: .*; 1 session waits; next try: ' "$work/err" ||
     { echo "FAILED:"; cat "$work/err"; failures=$((failures + 1)); }
-[ $(($(date +%s) - began)) -lt 20 ] || { echo "FAILED: sync tried for too long"; failures=$((failures + 1)); }
+# Asked before the program and after it, it is said once; also where no session waits.
+away_once() { # PATTERN
+    "$piecemeal" run --game spooled -- true >"$work/out" 2>"$work/err"
+    [ "$(grep -c 'http://127.0.0.1:1/' "$work/err")" = 1 ] && grep -qE "^piecemeal run: http://127.0.0.1:1/$1" "$work/err" ||
+        { echo "FAILED: not one line of an aggregator that is away:"; cat "$work/err"; failures=$((failures + 1)); }
+}
+away_once 'v1/uploads: .*; 1 session waits; next try: '
+mv "$work/data/piecemeal/spool" "$work/put-aside"
+away_once 'v1/games/spooled/database: .*; next try: '
+mv "$work/put-aside" "$work/data/piecemeal/spool"
+# Nothing is asked of it where there is nothing to ask; it says why.
+"$piecemeal" consent revoke
+expect 0 'wait.*; no database pulled: there is no consent: `piecemeal consent grant`$' "$piecemeal" sync
+"$piecemeal" consent grant
+expect 0 '; no database pulled: the config of "spooled" has no aggregator.url$' env -u PIECEMEAL_AGGREGATOR_URL "$piecemeal" sync --game spooled
+[ $(($(date +%s) - began)) -lt 40 ] || { echo "FAILED: sync tried for too long"; failures=$((failures + 1)); }
 unset PIECEMEAL_AGGREGATOR_URL
 
 # ---- the server ----

@@ -49,14 +49,12 @@ static void say_why(const struct pm_session_status *status, struct text *text)
         say(text, "the program neither presented nor submitted anything");
     else if (status->bound_by_cpu)
         say(text, "the program is bound by its processor, so it is left alone");
-    else if (status->windows == 0 && status->window_probability > 0)
+    else if (status->windows == 0)
         say(text,
             "no window opened in %s frames: one frame in %s opens one "
             "(--set sampler.window_probability=1 keeps one open)",
             grouped(status->heartbeats, number),
             grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
-    else if (status->windows == 0)
-        say(text, "sampler.window_probability is 0");
     else if (status->calls == 0 && status->keeps_recordings)
         say(text, "the program submits what it had recorded before, and nothing of it was chosen");
     else if (status->calls == 0)
@@ -76,6 +74,12 @@ static void say_why(const struct pm_session_status *status, struct text *text)
 static void say_sampled(const struct pm_session_status *status, struct text *text)
 {
     char sampled[32], calls[32];
+    /* Somebody wants it so: no reason to look for one. */
+    if (!status->why_not[0] && status->heartbeats > 0 && status->windows == 0 &&
+        status->window_probability <= 0) {
+        say(text, "sampling was off (sampler.window_probability is 0)");
+        return;
+    }
     if (status->why_not[0] || status->sampled == 0) {
         say(text, "sampled nothing: ");
         if (status->why_not[0])

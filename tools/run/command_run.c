@@ -131,13 +131,15 @@ static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status
         pm_run_warn(&error);
     else
         fprintf(stderr,
-                "piecemeal run: took in %zu checkpoints of %zu sessions; `piecemeal db show` shows "
-                "them\n",
-                report.checkpoints, report.sessions);
+                "piecemeal run: took in %zu checkpoint%s of %zu session%s; `piecemeal db show` "
+                "shows them\n",
+                report.checkpoints, report.checkpoints == 1 ? "" : "s", report.sessions,
+                report.sessions == 1 ? "" : "s");
 }
 
-/* By the run's own config, or else by what those of its games say. */
-static void upload(const struct pm_sync_info *run, const struct pm_run_games *games)
+/* By the run's own config, or else by what those of its games say. true: that the aggregator is
+ * away was said. */
+static bool upload(const struct pm_sync_info *run, const struct pm_run_games *games)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
@@ -147,7 +149,7 @@ static void upload(const struct pm_sync_info *run, const struct pm_run_games *ga
     info.retry_seconds = UPLOAD_RETRY_SECONDS;
     if (!run->config->aggregator.url) {
         if (!pm_run_games_upload_config(games, &own))
-            return;
+            return false;
         info.config = &own;
         info.game = NULL;
     }
@@ -159,13 +161,16 @@ static void upload(const struct pm_sync_info *run, const struct pm_run_games *ga
     if (!allowed) {
         if (error.code != PM_OK)
             pm_run_warn(&error);
-        return;
+        return false;
     }
-    if (!pm_sync_upload(&info, &report, &error))
+    if (!pm_sync_upload(&info, &report, &error)) {
         pm_tool_sync_failed("run", &error, report.sessions_waiting); /* it stays spooled */
-    else
-        fprintf(stderr, "piecemeal run: uploaded %zu sessions, %zu shaders\n",
-                report.sessions_uploaded, report.shaders_uploaded);
+        return error.code == PM_ERROR_NETWORK;
+    }
+    fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader%s\n",
+            report.sessions_uploaded, report.sessions_uploaded == 1 ? "" : "s",
+            report.shaders_uploaded, report.shaders_uploaded == 1 ? "" : "s");
+    return false;
 }
 
 static void say_left_alone(void *user, const struct pm_left_alone *left)
@@ -226,7 +231,7 @@ static void prepare(struct run *run, struct pm_config *config, struct pm_run_gam
 
 /* What the program is going to use. */
 static void take_before(struct run *run, const struct pm_sync_info *info,
-                        const struct pm_run_games *games)
+                        struct pm_run_games *games)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
@@ -236,7 +241,7 @@ static void take_before(struct run *run, const struct pm_sync_info *info,
     else if (!run->asked.local && !info->config->aggregator.url)
         pm_run_games_pull(games, info->log);
     else if (!run->asked.local && !pm_sync_pull(info, &report, &error))
-        pm_run_warn(&error); /* a stale database, or none, is used */
+        pm_run_games_not_pulled(games, &error); /* a stale database, or none, is used */
     pm_run_trace_step_ends(&run->trace);
 }
 
@@ -262,8 +267,8 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     pm_run_trace_step(&run->trace, run->asked.local ? "take in" : "upload");
     if (run->kept)
         take_in_run(&run->local, info->log, status);
-    else if (!run->asked.local)
-        upload(info, games);
+    else if (!run->asked.local && !upload(info, games) && games->away.code != PM_OK)
+        pm_tool_sync_failed("run", &games->away, 0);
     pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);
     say_all_left_alone((time_t)began);

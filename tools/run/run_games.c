@@ -22,7 +22,15 @@ bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm
             pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
 }
 
-static void pull(const char *game, struct pm_log *log)
+void pm_run_games_not_pulled(struct pm_run_games *run, const struct pm_error *error)
+{
+    if (error->code != PM_ERROR_NETWORK)
+        pm_tool_failed("run", error);
+    else if (run->away.code == PM_OK)
+        run->away = *error;
+}
+
+static void pull(struct pm_run_games *run, const char *game, struct pm_log *log)
 {
     struct pm_error error = {0};
     struct pm_config config;
@@ -36,18 +44,18 @@ static void pull(const char *game, struct pm_log *log)
     /* What is wrong with its config the layer says. */
     if (pm_config_load_game(&config, game, NULL) && config.aggregator.url &&
         !pm_sync_pull(&info, &report, &error))
-        pm_tool_failed("run", &error);
+        pm_run_games_not_pulled(run, &error);
     pm_config_finish(&config);
 }
 
-void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log)
+void pm_run_games_pull(struct pm_run_games *run, struct pm_log *log)
 {
     struct pm_error error = {0};
     struct pm_names games = {0};
     if (run->program && !pm_program_games(run->program, &games, &error))
         pm_tool_failed("run", &error);
     for (size_t i = 0; i < games.count; i++)
-        pull(games.names[i], log);
+        pull(run, games.names[i], log);
     pm_names_finish(&games);
 }
 
@@ -75,7 +83,7 @@ void pm_run_games_ended(struct pm_run_games *run)
     error = (struct pm_error){0};
     if (run->program && run->games.count > 0 &&
         !pm_program_remember(run->program, &run->games, &error))
-        pm_tool_failed("run", &error);
+        run->unkept = error;
 }
 
 struct trouble {
@@ -103,6 +111,9 @@ void pm_run_games_say(const struct pm_run_games *run, double began, const char *
             pm_sentence(&status, status.sampled > 0 ? next : NULL, text);
         else if (trouble.message[0])
             snprintf(text, sizeof(text), "sampled nothing: %s", trouble.message);
+        else if (run->unkept.code != PM_OK)
+            snprintf(text, sizeof(text), "what the layer did is not known: %.440s",
+                     run->unkept.message);
         else
             snprintf(text, sizeof(text), "sampled nothing: the program made no Vulkan device");
         fprintf(stderr, "piecemeal run: %s\n", text);

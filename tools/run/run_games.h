@@ -14,6 +14,9 @@ struct pm_run_games {
     char notes[PATH_MAX]; /* the file the layer notes them in; "": none */
     char *program;        /* malloc'ed; NULL: not known */
     struct pm_names games;
+    struct pm_error away; /* the aggregator did not answer before the program; PM_OK: none was asked
+                             in vain */
+    struct pm_error unkept; /* why nothing could be kept of the run; PM_OK: it could */
 };
 
 /* Makes the file and names it in the environment. program: as it is to be started. Without the
@@ -21,8 +24,12 @@ struct pm_run_games {
 bool pm_run_games_begin(struct pm_run_games *run, const char *program, struct pm_error *error);
 
 /* Before the program: pulls the databases of the games that it was last time, each from its own
- * config's aggregator. */
-void pm_run_games_pull(const struct pm_run_games *run, struct pm_log *log);
+ * config's aggregator. One that is away is told in `away`. */
+void pm_run_games_pull(struct pm_run_games *run, struct pm_log *log);
+
+/* A pull failed: one from an aggregator that is away is kept, to be said once after the program;
+ * what else went wrong is said. */
+void pm_run_games_not_pulled(struct pm_run_games *run, const struct pm_error *error);
 
 /* One sentence of what it came to, or what stood in the way. began: pm_wall_seconds. next:
  * what to do then. */

@@ -56,6 +56,15 @@ static void what_was_sampled(void **state)
     assert_non_null(strstr(sentence(&status, NULL), "; paused: the game's own shaders are used"));
 }
 
+/* Nobody who switched it off is told to look for a reason. */
+static void sampling_that_is_off(void **state)
+{
+    (void)state;
+    struct pm_session_status status = {.device = "a device", .heartbeats = 901, .specialized = 2};
+    assert_string_equal(sentence(&status, NULL),
+                        "sampling was off (sampler.window_probability is 0); 2 shaders specialized");
+}
+
 static void an_undecided_trial(void **state)
 {
     (void)state;
@@ -126,6 +135,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_was_sampled),
+        cmocka_unit_test(sampling_that_is_off),
         cmocka_unit_test(an_undecided_trial),
         cmocka_unit_test(what_stood_in_the_way),
         cmocka_unit_test(only_sessions_of_the_run),

@@ -33,19 +33,19 @@ ended() {
 
 # Ended by itself.
 run "$spooling" 2 "$work/writes" 0
-ended 'took in 2 checkpoints of 1 sessions'
+ended 'took in 2 checkpoints? of 1 session'
 
 # Killed itself.
 run "$spooling" 3 "$work/writes"
 kill -KILL "$game"
-ended 'took in 3 checkpoints of 1 sessions'
+ended 'took in 3 checkpoints? of 1 session'
 
 # What started it is killed first, and the game some time after.
 run sh -c '"$@"; true' sh "$spooling" 4 "$work/writes"
 kill -KILL "$(ps -o ppid= -p "$game" | tr -d ' ')"
 sleep 1
 kill -KILL "$game"
-ended 'took in 4 checkpoints of 1 sessions'
+ended 'took in 4 checkpoints? of 1 session'
 
 # Ctrl-C: what started it goes at once, the game a while later.
 cat >"$work/game" <<'END'
@@ -54,7 +54,7 @@ trap '' INT
 END
 run sh -c '"$@"; true' sh sh "$work/game" "$spooling" "$work/writes"
 kill -INT -"$run"
-ended 'took in 5 checkpoints of 1 sessions'
+ended 'took in 5 checkpoints? of 1 session'
 
 # One process is one session, however many checkpoints it wrote.
 expect 0 '^ +0 +14 +4 ' "$piecemeal" db show --points
@@ -65,7 +65,7 @@ rm -f "$work/writes"
 PIECEMEAL_SPOOL="$work/data/piecemeal/local/spool/left" "$spooling" 6 "$work/writes" 0
 PIECEMEAL_SPOOL="$work/data/piecemeal/local/spool" "$spooling" 7 "$work/writes" 0
 run "$spooling" 1 "$work/writes" 0
-ended 'took in 1 checkpoints of 1 sessions'
+ended 'took in 1 checkpoints? of 1 session'
 expect 0 '"calls": *28\b' "$piecemeal" db show --json
 expect 1 '' sh -c "ls '$work/data/piecemeal/local/spool' | grep ."
 
@@ -79,7 +79,7 @@ expect 0 '"calls": *29\b' "$piecemeal" db show --json
 # What one session says is said to be that.
 rm -rf "$work/data"
 run "$spooling" 3 "$work/writes" 0
-ended 'took in 3 checkpoints of 1 sessions'
+ended 'took in 3 checkpoints? of 1 session'
 expect 0 'within one session$' "$piecemeal" db show --points
 expect 0 '^all of it from one session' "$piecemeal" db show
 

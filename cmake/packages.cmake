@@ -9,7 +9,7 @@
 configure_file(${CMAKE_SOURCE_DIR}/cmake/uninstall.cmake.in ${CMAKE_BINARY_DIR}/uninstall.cmake @ONLY)
 add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${CMAKE_BINARY_DIR}/uninstall.cmake VERBATIM)
 
-# Who stands in the packages: as Debian's tools have it, else who made the last commit (SECURITY.md).
+# Who stands in the packages: as Debian's tools have it, else who made the last commit (docs/building.md).
 set(PM_PACKAGER "" CACHE STRING "Who makes packages: Name <address>")
 if(PM_PACKAGER STREQUAL "" AND DEFINED ENV{DEBEMAIL})
   set(PM_PACKAGER "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
@@ -92,6 +92,10 @@ macro(component name package section summary description)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${summary}\n${description}")
   install(FILES ${CMAKE_SOURCE_DIR}/manifest/packages/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
     COMPONENT ${name} EXCLUDE_FROM_ALL)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/manifest/packages/overrides/${package})
+    install(FILES ${CMAKE_SOURCE_DIR}/manifest/packages/overrides/${package}
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides COMPONENT ${name} EXCLUDE_FROM_ALL)
+  endif()
   if(TARGET pages)
     install(FILES ${pages}/changelog.gz DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${name}
       EXCLUDE_FROM_ALL)
@@ -113,7 +117,7 @@ if(NOT PM_LAYER_ONLY)
   set(CPACK_DEBIAN_AGGREGATOR_PACKAGE_DEPENDS "piecemeal (= ${PROJECT_VERSION})")
   set(CPACK_DEBIAN_AGGREGATOR_PACKAGE_ARCHITECTURE all)
   component(dev piecemeal-dev libdevel "Cooperative PGO for Vulkan: the header for games"
-    "What the layer offers to a game that names its scenes; nothing is linked.")
+    "One header that tells the layer which scene a game plays, so that each has a\nprofile of its own. Nothing is linked; without the layer it does nothing.")
   set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libvulkan-dev")
   set(CPACK_DEBIAN_DEV_PACKAGE_ARCHITECTURE all)
 endif()

@@ -1,7 +1,9 @@
 #!/bin/bash
 # The newcomer: README's commands one after the other, in a bare Debian 12, with what each must print; then the ways in
 # which newcomers went wrong. As root; downloads and builds. The game is piecemeal-terrain.
-#   newcomer.sh FOLDER [--list]    FOLDER: for logs; --list: only says what is done of each of README's commands
+#   newcomer.sh FOLDER [--list|--all]
+#       FOLDER: for logs; --list: only says what is done of each of README's commands; --all: ./test.sh, too, which builds
+#       all tests there and takes half an hour
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source=$(cd "$here/../.." && pwd)
@@ -15,11 +17,12 @@ readme_commands() {
         sed -e 's/  *# .*$//' -e 's/^sudo //; s/&& sudo /\&\& /' -e '/^$/d'
 }
 
-# What to do with a command: run it and look for a line; run it at the end; or leave it to another test, and to which.
+# What to do with a command: run it and look for a line; run it at the end, since it installs what a newcomer may lack
+# before, or there with --all only; or leave it to another test, and to which.
 what_of() {
     case $1 in
-    './test.sh') echo 'left: it is the suite that this belongs to' ;;
-    './demo.sh') echo 'left: demo.sh itself ends with 1 where a step fails' ;;
+    './test.sh') echo 'all:^100% tests passed, 0 tests failed out of [1-9][0-9]+$' ;;
+    './demo.sh') echo 'end:^== What you have seen \([0-9]+ s\)$' ;;
     'scripts/bootstrap.sh build') echo 'run:' ;;
     'cmake --preset release -DBUILD_TESTING=OFF && cmake --build --preset release') echo 'run:' ;;
     'cmake --install build/release') echo 'run:VkLayer_piecemeal' ;;
@@ -74,6 +77,10 @@ also() {
     grep -qE -- "$1" "$folder/out" ||
         { echo "FAILED: no line matches '$1' either"; cat "$folder/out"; failures=$((failures + 1)); }
 }
+never() {
+    ! grep -E -- "$1" "$folder/out" ||
+        { echo "FAILED: a line matches '$1'"; failures=$((failures + 1)); }
+}
 lines_at_most() {
     [ "$(wc -l <"$folder/out")" -le "$1" ] ||
         { echo "FAILED: more than $1 lines:"; cat "$folder/out"; failures=$((failures + 1)); }
@@ -84,7 +91,7 @@ lines_at_most() {
 
 mkdir -p "$root/piecemeal/build"
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | tar --null -T - -c) | tar -x -m -C "$root/piecemeal"
-# What the bootstrap makes once in minutes may be copied from another machine (README, Dependencies).
+# What the bootstrap makes once in minutes may be copied from another machine (docs/building.md).
 for made in khronos cjson; do
     [ ! -d "$source/build/$made" ] || cp -a "$source/build/$made" "$root/piecemeal/build/"
 done
@@ -123,7 +130,7 @@ done < <(readme_commands)
 
 # Local checkpoints of one process are one session.
 expect 0 '' 'rm -rf ~/.local/share/piecemeal ~/.cache/piecemeal'
-expect 0 '^piecemeal run: took in [0-9]+ checkpoints of 1 sessions' \
+expect 0 '^piecemeal run: took in [0-9]+ checkpoints? of 1 session;' \
     'piecemeal run --local --set sampler.window_probability=1 --set sampler.api_probability=1 -- ./game'
 expect 0 '^all of it from one session' 'piecemeal db show'
 expect 0 '<p class=verdict>' 'piecemeal report -o -'
@@ -170,7 +177,7 @@ port=$(sed -n 's/^listening on .* port \([0-9]*\)$/\1/p' "$folder/serve")
 aggregator_at "$port"
 expect 0 '^piecemeal run: the game is "piecemeal-terrain"; its config: /root/.config/piecemeal/piecemeal-terrain.json$' \
     'piecemeal run -- ./game'
-also '^piecemeal run: uploaded [1-9][0-9]* sessions, [1-9][0-9]* shaders$'
+also '^piecemeal run: uploaded [1-9][0-9]* sessions?, [1-9][0-9]* shaders?$'
 sleep 3
 expect 0 '' 'piecemeal run -- ./game'
 expect 0 '' 'ls ~/.cache/piecemeal/*/*piecemeal-terrain* || ls -R ~/.cache/piecemeal | grep -i terrain'
@@ -178,6 +185,27 @@ expect 1 '' "piecemeal serve --storage /tmp/second.sqlite --port $port"
 expect 2 '' 'ls /tmp/second.sqlite'
 kill $(ps -o pid= --ppid "$server") || true # it is the shell's child
 wait "$server" 2>/dev/null || true
+
+# ---- README, Two commands ----
+
+while read -r command; do
+    what=$(what_of "$command")
+    case $what in
+    end:*) expect 0 "${what#end:}" "$command" ;;
+    all:*) [ "${2-}" != --all ] || expect 0 "${what#all:}" "$command" ;;
+    esac
+    case $command in
+    ./demo.sh)
+        # Its last lines are for somebody who reads nothing else.
+        also '^[0-9]+ programs ran unchanged while a layer '
+        also '^(them it drew [+-][0-9]+ % frames a second |Whether specialized shaders are faster could not be measured)'
+        also '^Why, and where the time goes:  .*/report.html$'
+        also '^Nothing left this machine, and your own settings were not touched\.$'
+        never 'it failed|of the steps failed|sampled nothing'
+        expect 0 '<p class=verdict>' 'cat build/demo/report.html'
+        ;;
+    esac
+done < <(readme_commands)
 
 # And it goes again.
 expect 0 '' 'cmake --build build/release --target uninstall'

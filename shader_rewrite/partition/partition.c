@@ -100,30 +100,34 @@ static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
     return true;
 }
 
+static bool try_graph(struct pm_ir_function *function, const struct pm_partition_info *info,
+                      bool spill_own, struct pm_shader_graph *graph, struct pm_plan *plan,
+                      struct pm_partitioned *out, struct pm_error *error)
+{
+    return pm_shader_graph_make(function, out->fragment, spill_own, info->limits,
+                                function->module->arena, graph, error) &&
+           make_plan(&graph->operations, info, plan, &out->cost, error);
+}
+
 /* The operations, and which of them run in which pass. Where they fit no pass as long as all that
  * touches a variable of the shader's own is in one, the variables lie in memory. */
 static bool make_graph(struct pm_ir_function *function, const struct pm_partition_info *info,
                        struct pm_shader_graph *graph, struct pm_plan *plan,
                        struct pm_partitioned *out, struct pm_error *error)
 {
-    struct pm_arena *arena = function->module->arena;
     struct pm_own_memory own;
-    for (int spill_own = 0; spill_own < 2; spill_own++) {
-        struct pm_error refused = {0};
-        if (pm_shader_graph_make(function, out->fragment, spill_own != 0, info->limits, arena,
-                                 graph, &refused) &&
-            make_plan(&graph->operations, info, plan, &out->cost, &refused))
-            return true;
-        const bool again = !spill_own && refused.code == PM_ERROR_UNSUPPORTED && !out->fragment &&
-                           pm_own_memory_find(function, arena, &own) && own.words > 0;
-        if (!again) {
-            if (error)
-                *error = refused;
-            return false;
-        }
+    struct pm_error refused = {0};
+    if (!pm_own_memory_find(function, function->module->arena, &own))
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (try_graph(function, info, false, graph, plan, out, &refused))
+        return true;
+    if (refused.code == PM_ERROR_UNSUPPORTED && !out->fragment && own.words > 0) {
         pm_plan_finish(plan);
         pm_operations_finish(&graph->operations);
+        return try_graph(function, info, true, graph, plan, out, error);
     }
+    if (error)
+        *error = refused;
     return false;
 }
 

@@ -243,7 +243,8 @@ static bool specialize_constants(const struct corpus_file *file, struct pm_error
     return ok;
 }
 
-static bool cut(const struct corpus_file *file, uint32_t alu, struct pm_error *error)
+/* own: variables of the shader's own are spilled for it. */
+static bool cut(const struct corpus_file *file, uint32_t alu, bool own, struct pm_error *error)
 {
     const struct pm_pass_limits limits = {.alu = alu,
                                           .texture = PM_NO_LIMIT,
@@ -252,48 +253,53 @@ static bool cut(const struct corpus_file *file, uint32_t alu, struct pm_error *e
                                           .constants = PM_NO_LIMIT,
                                           .textures = PM_NO_LIMIT,
                                           .outputs = 4};
-    const struct pm_partition_info info = {.limits = &limits,
-                                           .target = {.vulkan_minor = file->vulkan_minor}};
+    const struct pm_partition_info info = {
+        .limits = &limits, .target = {.vulkan_minor = file->vulkan_minor}, .regions = alu < 100};
     struct pm_partitioned out;
     bool ok = pm_partition(file->words, file->count, &info, &out, error);
     if (!ok)
         assert_null(out.passes);
+    else
+        assert_int_equal(out.own_words > 0, own);
     pm_partitioned_finish(&out);
     return ok;
 }
 
 static bool cut_finely(const struct corpus_file *file, struct pm_error *error)
 {
-    return cut(file, 12, error);
+    return cut(file, 12, false, error);
 }
 
 static bool cut_coarsely(const struct corpus_file *file, struct pm_error *error)
 {
-    return cut(file, 200, error);
+    return cut(file, 200, false, error);
+}
+
+static void fail_each_in(attempt try, const struct corpus_file *file)
+{
+    size_t after = 0;
+    for (;; after += FAIL_STEP) {
+        struct pm_error error = {0};
+        arm(after);
+        bool ok = try(file, &error);
+        armed = false;
+        if (!failed) {
+            assert_true(ok);
+            break;
+        }
+        if (ok && NOTICED)
+            fail_msg("%s: allocation %zu failed and nobody noticed", file->name, after);
+        assert_int_equal(error.code, ok ? PM_OK : PM_ERROR_MEMORY);
+    }
+    assert_true(after > 2);
 }
 
 static void fail_each_of(attempt try, const char *const *names, size_t count)
 {
     struct corpus corpus;
     corpus_load(&corpus);
-    for (size_t n = 0; n < count; n++) {
-        const struct corpus_file *file = corpus_find(&corpus, names[n]);
-        size_t after = 0;
-        for (;; after += FAIL_STEP) {
-            struct pm_error error = {0};
-            arm(after);
-            bool ok = try(file, &error);
-            armed = false;
-            if (!failed) {
-                assert_true(ok);
-                break;
-            }
-            if (ok && NOTICED)
-                fail_msg("%s: allocation %zu failed and nobody noticed", file->name, after);
-            assert_int_equal(error.code, ok ? PM_OK : PM_ERROR_MEMORY);
-        }
-        assert_true(after > 2);
-    }
+    for (size_t n = 0; n < count; n++)
+        fail_each_in(try, corpus_find(&corpus, names[n]));
     corpus_finish(&corpus);
 }
 
@@ -321,9 +327,67 @@ static void test_optimize_blocks(void **state)
     fail_each(optimize_blocks);
 }
 
+/* A loop's worth of loads and stores of an array of the shader's own, which fit no pass. */
+static const char own_array[] = "OpCapability Shader\n"
+                                "OpMemoryModel Logical GLSL450\n"
+                                "OpEntryPoint GLCompute %main \"main\" %id\n"
+                                "OpExecutionMode %main LocalSize 4 1 1\n"
+                                "OpDecorate %id BuiltIn GlobalInvocationId\n"
+                                "OpDecorate %words ArrayStride 4\n"
+                                "OpDecorate %block Block\n"
+                                "OpMemberDecorate %block 0 Offset 0\n"
+                                "OpDecorate %out DescriptorSet 0\n"
+                                "OpDecorate %out Binding 0\n"
+                                "%void = OpTypeVoid\n"
+                                "%uint = OpTypeInt 32 0\n"
+                                "%uvec3 = OpTypeVector %uint 3\n"
+                                "%four = OpConstant %uint 4\n"
+                                "%zero = OpConstant %uint 0\n"
+                                "%array = OpTypeArray %uint %four\n"
+                                "%words = OpTypeRuntimeArray %uint\n"
+                                "%block = OpTypeStruct %words\n"
+                                "%to_block = OpTypePointer StorageBuffer %block\n"
+                                "%to_word = OpTypePointer StorageBuffer %uint\n"
+                                "%to_id = OpTypePointer Input %uvec3\n"
+                                "%to_array = OpTypePointer Function %array\n"
+                                "%to_own = OpTypePointer Function %uint\n"
+                                "%id = OpVariable %to_id Input\n"
+                                "%out = OpVariable %to_block StorageBuffer\n"
+                                "%function = OpTypeFunction %void\n"
+                                "%main = OpFunction %void None %function\n"
+                                "%entry = OpLabel\n"
+                                "%own = OpVariable %to_array Function\n"
+                                "%ids = OpLoad %uvec3 %id\n"
+                                "%x = OpCompositeExtract %uint %ids 0\n"
+                                "%i = OpUMod %uint %x %four\n"
+                                "%p = OpAccessChain %to_own %own %i\n"
+                                "%q = OpAccessChain %to_own %own %zero\n"
+                                "%a = OpIMul %uint %x %x\n"
+                                "OpStore %p %a\n"
+                                "%b = OpIAdd %uint %a %four\n"
+                                "OpStore %q %b\n"
+                                "%c = OpLoad %uint %p\n"
+                                "%d = OpIMul %uint %c %b\n"
+                                "OpStore %p %d\n"
+                                "%e = OpLoad %uint %q\n"
+                                "%f = OpIAdd %uint %e %d\n"
+                                "%r = OpAccessChain %to_word %out %zero %x\n"
+                                "OpStore %r %f\n"
+                                "OpReturn\n"
+                                "OpFunctionEnd\n";
+
+static bool cut_own(const struct corpus_file *file, struct pm_error *error)
+{
+    return cut(file, 2, true, error);
+}
+
 static void test_partition(void **state)
 {
     (void)state;
+    struct corpus_file file = {.name = "own_array", .vulkan_minor = 1};
+    corpus_assemble(own_array, SPV_ENV_UNIVERSAL_1_3, &file.words, &file.count);
+    fail_each_in(cut_own, &file);
+    free(file.words);
     static const char *const compute[] = {"storage_types.comp.vulkan1.3.O"};
     static const char *const fragment[] = {"material.frag.vulkan1.1.O"};
     fail_each_of(cut_finely, compute, 1);

@@ -19,18 +19,18 @@ static bool is_volatile(const struct pm_ir_instr *instr, uint32_t from)
 }
 
 /* Whether nothing but loads and stores of what can be spilled reaches a pointer. */
-static bool is_plain(const struct pm_ir_def *pointer)
+static bool is_plain(const struct pm_ir_module *module, const struct pm_ir_def *pointer)
 {
     for (const struct pm_ir_operand *use = pointer->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
         bool plain;
         if (user->opcode == SpvOpLoad)
-            plain = !is_volatile(user, 1) && pm_spilled_words(pm_ir_type_of(user)) > 0;
+            plain = !is_volatile(user, 1) && pm_can_be_spilled(module, pm_ir_type_of(user));
         else if (user->opcode == SpvOpStore)
             plain = use == &user->operands[0] && !is_volatile(user, 2) &&
-                    pm_spilled_words(pm_ir_type_of(pm_ir_operand_instr(user, 1))) > 0;
+                    pm_can_be_spilled(module, pm_ir_type_of(pm_ir_operand_instr(user, 1)));
         else if (is_chain(user))
-            plain = is_plain(user->result);
+            plain = is_plain(module, user->result);
         else
             plain = user->opcode == SpvOpEntryPoint || user->opcode == SpvOpName ||
                     pm_ir_opcode_is(user->opcode, PM_IR_OP_ANNOTATION);
@@ -45,11 +45,12 @@ static const struct pm_ir_instr *pointee(const struct pm_ir_instr *variable)
     return pm_ir_operand_instr(pm_ir_type_of(variable), 1);
 }
 
-static void consider(const struct pm_ir_instr *variable, struct pm_own_memory *out)
+static void consider(const struct pm_ir_module *module, const struct pm_ir_instr *variable,
+                     struct pm_own_memory *out)
 {
     const uint32_t storage = pm_ir_operand_word(&variable->operands[0]);
     if ((storage != SpvStorageClassFunction && storage != SpvStorageClassPrivate) ||
-        variable->operand_count > 1 || !is_plain(variable->result))
+        variable->operand_count > 1 || !is_plain(module, variable->result))
         return;
     const uint64_t words = pm_type_words(pointee(variable));
     if (words == 0 || words > MOST_WORDS - out->words)
@@ -68,10 +69,10 @@ bool pm_own_memory_find(const struct pm_ir_function *function, struct pm_arena *
         return false;
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
         if (i->opcode == SpvOpVariable)
-            consider(i, out);
+            consider(module, i, out);
     for (const struct pm_ir_instr *i = function->first_block->body.first; i; i = i->next)
         if (i->opcode == SpvOpVariable)
-            consider(i, out);
+            consider(module, i, out);
     return true;
 }
 

@@ -62,6 +62,30 @@ uint32_t pm_spilled_words(const struct pm_ir_instr *type)
     return words <= PM_SPILLED_MOST_WORDS ? (uint32_t)words : 0;
 }
 
+/* Whether a module may only load, store and convert what is of a type, as those with 8- and 16-bit
+ * storage alone. */
+static bool is_only_stored(const struct pm_ir_module *module, const struct pm_ir_instr *type)
+{
+    uint32_t count;
+    if (!is_composite(type)) {
+        const uint32_t width = width_of(type);
+        const SpvCapability needed = type->opcode == SpvOpTypeFloat ? SpvCapabilityFloat16
+                                     : width == 16                  ? SpvCapabilityInt16
+                                                                    : SpvCapabilityInt8;
+        return width < 32 && !pm_ir_has_capability(module, needed);
+    }
+    pm_spilled_member(type, 0, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_only_stored(module, pm_spilled_member(type, i, &count)))
+            return true;
+    return false;
+}
+
+bool pm_can_be_spilled(const struct pm_ir_module *module, const struct pm_ir_instr *type)
+{
+    return pm_spilled_words(type) > 0 && !is_only_stored(module, type);
+}
+
 bool pm_is_handle(const struct pm_ir_instr *type)
 {
     if (!type)

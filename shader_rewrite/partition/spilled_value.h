@@ -23,6 +23,9 @@ uint64_t pm_type_words(const struct pm_ir_instr *type);
  */
 uint32_t pm_spilled_words(const struct pm_ir_instr *type);
 
+/* Whether a module's values of this type can be. */
+bool pm_can_be_spilled(const struct pm_ir_module *module, const struct pm_ir_instr *type);
+
 /* Pointers, images and samplers, which no variable can hold. type NULL is allowed: not one. */
 bool pm_is_handle(const struct pm_ir_instr *type);
 

@@ -220,7 +220,7 @@ static void need(struct finding *f, const struct pm_ir_def *def)
     f->seen[step] = f->step + 1;
     add_need(f, step, true);
     /* What cannot be spilled stays with those that use it. */
-    if (!pm_spilled_words(pm_ir_type_of(def->instr)))
+    if (!pm_can_be_spilled(f->steps->function->module, pm_ir_type_of(def->instr)))
         together(f, &(uint32_t){step + 1});
 }
 

@@ -250,7 +250,8 @@ static void check_partition(const struct pm_words *words, const struct pm_target
     const struct pm_partition_info info = {
         .limits = &limits,
         .method = (enum pm_partition_method)(mix / 7 % PM_PARTITION_METHODS),
-        .target = *target};
+        .target = *target,
+        .regions = mix & 2};
     struct pm_partitioned out;
     struct pm_error error = {0};
     const bool made = pm_partition(words->data, words->count, &info, &out, &error);

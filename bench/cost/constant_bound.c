@@ -11,6 +11,7 @@
  * Prints the milliseconds of a dispatch, and a hash of what was computed.
  * bench/cost/constant_bound.sh makes a table of it, and counts instructions.
  */
+#include "bench/cost/measured.h"
 #include "examples/common/gpu.h"
 
 #include "constant_bound.comp.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { GROUPS = 64, NUMBERS = GROUPS * 64, WORDS = 4, WAYS = 4 };
 
@@ -161,32 +161,16 @@ static bool dispatch(const struct bench *b, unsigned long count, struct pm_error
     return pm_gpu_once_submit(&b->gpu, commands, error);
 }
 
-/* Processor time: the driver runs on it. */
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return (double)time.tv_sec * 1e3 + (double)time.tv_nsec * 1e-6;
-}
-
-/* FNV-1a, of what was written. */
-static uint64_t hash(const struct bench *b)
-{
-    const unsigned char *bytes = (const unsigned char *)b->numbers.mapped + NUMBERS * sizeof(float);
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < NUMBERS * sizeof(float); i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 static bool run(struct bench *b, int way, unsigned long count, struct pm_error *error)
 {
     if (!set_up(b, way, error) || !dispatch(b, 1, error)) /* drivers compile now */
         return false;
-    const double start = now();
+    const double start = pm_processor_ms();
     if (!dispatch(b, count, error))
         return false;
-    printf("%.6f %016llx\n", (now() - start) / (double)count, (unsigned long long)hash(b));
+    printf("%.6f %016llx\n", (pm_processor_ms() - start) / (double)count,
+           (unsigned long long)pm_bytes_hash(
+               (const char *)b->numbers.mapped + NUMBERS * sizeof(float), NUMBERS * sizeof(float)));
     return true;
 }
 

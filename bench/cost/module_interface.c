@@ -45,6 +45,17 @@ static bool image_type(const struct pm_ir_instr *image, bool sampled, VkDescript
     return true;
 }
 
+static bool is_flat_image(const struct pm_ir_instr *type)
+{
+    if (type->opcode == SpvOpTypeSampledImage)
+        type = pm_ir_operand_instr(type, 0);
+    return type->opcode == SpvOpTypeImage &&
+           pm_ir_operand_instr(type, 0)->opcode == SpvOpTypeFloat &&
+           pm_ir_operand_word(&type->operands[1]) == SpvDim2D &&
+           pm_ir_operand_word(&type->operands[2]) != 1 && /* depth */
+           !pm_ir_operand_word(&type->operands[3]) && !pm_ir_operand_word(&type->operands[4]);
+}
+
 static bool descriptor_type(const struct pm_ir_module *module, SpvStorageClass storage,
                             const struct pm_ir_instr *type, VkDescriptorType *out)
 {
@@ -88,6 +99,7 @@ static bool read_binding(const struct pm_ir_module *module, const struct pm_ir_i
         !descriptor_type(module, storage, type, &binding.type))
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "set %u, binding %u cannot be made up",
                        binding.set, binding.binding);
+    binding.flat_image = is_flat_image(type);
     /* Two variables may share a binding: the first one is taken. */
     for (size_t i = 0; i < interface->binding_count; i++)
         if (interface->bindings[i].set == binding.set &&
@@ -172,13 +184,17 @@ static void type_name(const struct pm_interface_variable *variable, char *name, 
         snprintf(name, size, "%s%u", scalar_names[variable->scalar], variable->components);
 }
 
-static bool write_interface(const struct pm_interface *interface, struct pm_buffer *text)
+static bool write_interface(const struct pm_interface *interface, bool covers,
+                            struct pm_buffer *text)
 {
     bool ok = pm_buffer_append_string(text, "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
                                             "OpEntryPoint Vertex %main \"main\" %position");
+    ok = ok && (!covers || pm_buffer_append_string(text, " %place"));
     for (size_t i = 0; i < interface->input_count; i++)
         ok = ok && pm_buffer_printf(text, " %%in%zu %%out%zu", i, i);
-    ok = ok && pm_buffer_append_string(text, "\nOpDecorate %position BuiltIn Position\n");
+    ok = ok && pm_buffer_append_string(text, "\nOpDecorate %position BuiltIn Position\n") &&
+         (!covers ||
+          pm_buffer_printf(text, "OpDecorate %%place Location %zu\n", interface->input_count));
     for (size_t i = 0; i < interface->input_count; i++) {
         const struct pm_interface_variable *v = &interface->inputs[i];
         ok = ok && pm_buffer_printf(text,
@@ -217,16 +233,20 @@ static bool write_types(const struct pm_interface *interface, struct pm_buffer *
                                     "%%out%zu = OpVariable %%out_%s Output\n",
                                     i, name, i, name);
     }
-    return ok && pm_buffer_append_string(text, "%position = OpVariable %out_float4 Output\n"
+    return ok && pm_buffer_append_string(text, "%place = OpVariable %in_float4 Input\n"
+                                               "%position = OpVariable %out_float4 Output\n"
                                                "%outside = OpConstant %float 2\n"
                                                "%corner = OpConstantComposite %float4 %outside "
                                                "%outside %outside %outside\n");
 }
 
-static bool write_body(const struct pm_interface *interface, struct pm_buffer *text)
+static bool write_body(const struct pm_interface *interface, bool covers, struct pm_buffer *text)
 {
     bool ok = pm_buffer_append_string(text, "%main = OpFunction %void None %signature\n"
-                                            "%entry = OpLabel\nOpStore %position %corner\n");
+                                            "%entry = OpLabel\n") &&
+              pm_buffer_append_string(text, covers ? "%at = OpLoad %float4 %place\n"
+                                                     "OpStore %position %at\n"
+                                                   : "OpStore %position %corner\n");
     for (size_t i = 0; i < interface->input_count; i++) {
         char name[16];
         type_name(&interface->inputs[i], name, sizeof(name));
@@ -259,14 +279,14 @@ static bool assemble(const struct pm_buffer *text, struct pm_words *words, struc
     return ok;
 }
 
-bool pm_interface_vertex(const struct pm_interface *interface, struct pm_words *words,
+bool pm_interface_vertex(const struct pm_interface *interface, bool covers, struct pm_words *words,
                          struct pm_error *error)
 {
     struct pm_buffer text;
     *words = (struct pm_words){0};
     pm_buffer_init(&text, 1u << 20);
-    const bool ok = (write_interface(interface, &text) && write_types(interface, &text) &&
-                     write_body(interface, &text)) ||
+    const bool ok = (write_interface(interface, covers, &text) && write_types(interface, &text) &&
+                     write_body(interface, covers, &text)) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     const bool assembled = ok && assemble(&text, words, error);
     pm_buffer_finish(&text);

@@ -15,6 +15,8 @@ enum pm_interface_scalar { PM_SCALAR_FLOAT, PM_SCALAR_INT, PM_SCALAR_UINT };
 struct pm_interface_binding {
     uint32_t set, binding, count;
     VkDescriptorType type;
+    bool
+        flat_image; /* a sampled image of two dimensions, one layer and floats, not for comparing */
 };
 
 struct pm_interface_variable {
@@ -35,7 +37,8 @@ struct pm_interface {
 bool pm_interface_read(const uint32_t *words, size_t count, struct pm_interface *interface,
                        struct pm_error *error);
 
-/* A vertex shader whose position covers nothing and whose outputs are its inputs, which the given
- * inputs of a fragment shader take. Assembled; freed with pm_words_finish. */
-bool pm_interface_vertex(const struct pm_interface *interface, struct pm_words *words,
+/* A vertex shader whose outputs are its inputs at locations 0, 1 and so on, which the given inputs
+ * of a fragment shader take. covers: its position is the input behind them, 4 floats; else it
+ * covers nothing. Assembled; freed with pm_words_finish. */
+bool pm_interface_vertex(const struct pm_interface *interface, bool covers, struct pm_words *words,
                          struct pm_error *error);

@@ -1,18 +1,17 @@
 #include "bench/cost/module_run.h"
 
 #include "base/clock.h"
-#include "bench/cost/module_interface.h"
+#include "bench/cost/module_layout.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 16 /* pixels */, PUSH_BYTES = 128, INPUTS_MOST = 16 };
+enum { SIDE = 16 /* pixels */, INPUTS_MOST = 16 };
 
 struct pm_module_run {
     const struct pm_gpu *gpu;
     enum pm_stage stage;
     struct pm_interface interface;
-    VkDescriptorSetLayout sets[PM_INTERFACE_SETS];
-    VkPipelineLayout layout;
+    struct pm_module_layout layout;
     struct pm_gpu_image targets[PM_GPU_MAX_ATTACHMENTS];
     uint32_t target_count;
     VkRenderPass pass;
@@ -23,66 +22,6 @@ struct pm_module_run {
 };
 
 /* ---- what is made up ---- */
-
-static bool make_set(struct pm_module_run *run, uint32_t set, struct pm_error *error)
-{
-    VkDescriptorSetLayoutBinding bindings[PM_INTERFACE_MOST];
-    uint32_t count = 0;
-    for (size_t i = 0; i < run->interface.binding_count; i++) {
-        const struct pm_interface_binding *from = &run->interface.bindings[i];
-        if (from->set == set)
-            bindings[count++] = (VkDescriptorSetLayoutBinding){
-                .binding = from->binding,
-                .descriptorType = from->type,
-                .descriptorCount = from->count,
-                .stageFlags = VK_SHADER_STAGE_ALL,
-            };
-    }
-    const VkDescriptorSetLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = count,
-        .pBindings = bindings,
-    };
-    return pm_gpu_check(vkCreateDescriptorSetLayout(run->gpu->device, &info, NULL, &run->sets[set]),
-                        "vkCreateDescriptorSetLayout", error);
-}
-
-static bool make_layout(struct pm_module_run *run, struct pm_error *error)
-{
-    const uint32_t most = run->gpu->properties.limits.maxBoundDescriptorSets;
-    uint32_t count = 0;
-    for (size_t i = 0; i < run->interface.binding_count; i++)
-        if (run->interface.bindings[i].set >= count)
-            count = run->interface.bindings[i].set + 1;
-    if (count > most)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED, "the device has %u descriptor sets", most);
-    for (uint32_t set = 0; set < count; set++)
-        if (!make_set(run, set, error))
-            return false;
-    const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PUSH_BYTES};
-    const VkPipelineLayoutCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-        .setLayoutCount = count,
-        .pSetLayouts = run->sets,
-        .pushConstantRangeCount = 1,
-        .pPushConstantRanges = &push,
-    };
-    return pm_gpu_check(vkCreatePipelineLayout(run->gpu->device, &info, NULL, &run->layout),
-                        "vkCreatePipelineLayout", error);
-}
-
-static VkFormat format_of(enum pm_interface_scalar scalar, uint32_t components)
-{
-    static const VkFormat formats[3][4] = {
-        {VK_FORMAT_R32_SFLOAT, VK_FORMAT_R32G32_SFLOAT, VK_FORMAT_R32G32B32_SFLOAT,
-         VK_FORMAT_R32G32B32A32_SFLOAT},
-        {VK_FORMAT_R32_SINT, VK_FORMAT_R32G32_SINT, VK_FORMAT_R32G32B32_SINT,
-         VK_FORMAT_R32G32B32A32_SINT},
-        {VK_FORMAT_R32_UINT, VK_FORMAT_R32G32_UINT, VK_FORMAT_R32G32B32_UINT,
-         VK_FORMAT_R32G32B32A32_UINT},
-    };
-    return formats[scalar][components - 1];
-}
 
 static bool make_targets(struct pm_module_run *run, struct pm_error *error)
 {
@@ -99,7 +38,7 @@ static bool make_targets(struct pm_module_run *run, struct pm_error *error)
     }
     for (uint32_t i = 0; i < run->target_count; i++) {
         const struct pm_gpu_image_info info = {
-            .format = format_of(scalars[i], 4),
+            .format = pm_module_format(scalars[i], 4),
             .width = SIDE,
             .height = SIDE,
             .usage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT,
@@ -131,7 +70,7 @@ static bool make_vertex(struct pm_module_run *run, struct pm_error *error)
     struct pm_words words;
     if (run->interface.input_count > INPUTS_MOST)
         return pm_fail(error, PM_ERROR_UNSUPPORTED, "more than %d inputs", INPUTS_MOST);
-    if (!pm_interface_vertex(&run->interface, &words, error))
+    if (!pm_interface_vertex(&run->interface, false, &words, error))
         return false;
     const bool made = make_module(run, words.data, words.count, &run->vertex, error);
     pm_words_finish(&words);
@@ -155,7 +94,7 @@ struct pm_module_run *pm_module_run_create(const struct pm_gpu *gpu, const struc
         .commandBufferCount = 1,
     };
     if (pm_interface_read(module->words, module->word_count, &run->interface, error) &&
-        make_layout(run, error) &&
+        pm_module_layout_init(&run->layout, gpu, &run->interface, error) &&
         (stage == PM_STAGE_COMPUTE || (make_targets(run, error) && make_vertex(run, error))) &&
         pm_gpu_check(vkAllocateCommandBuffers(gpu->device, &info, &run->commands),
                      "vkAllocateCommandBuffers", error))
@@ -177,9 +116,7 @@ void pm_module_run_destroy(struct pm_module_run *run)
     vkDestroyRenderPass(device, run->pass, NULL);
     for (uint32_t i = 0; i < run->target_count; i++)
         pm_gpu_image_finish(&run->targets[i], run->gpu);
-    vkDestroyPipelineLayout(device, run->layout, NULL);
-    for (uint32_t i = 0; i < PM_INTERFACE_SETS; i++)
-        vkDestroyDescriptorSetLayout(device, run->sets[i], NULL);
+    pm_module_layout_finish(&run->layout, run->gpu);
     free(run);
 }
 
@@ -203,7 +140,7 @@ static bool make_graphics(const struct pm_module_run *run,
         const struct pm_interface_variable *input = &run->interface.inputs[i];
         attributes[i] = (VkVertexInputAttributeDescription){
             .location = i,
-            .format = format_of(input->scalar, input->components),
+            .format = pm_module_format(input->scalar, input->components),
         };
     }
     const VkVertexInputBindingDescription binding = {0, 0, VK_VERTEX_INPUT_RATE_VERTEX};
@@ -256,7 +193,7 @@ static bool make_graphics(const struct pm_module_run *run,
         .pMultisampleState = &multisample,
         .pColorBlendState = &blend,
         .pDynamicState = &dynamic,
-        .layout = run->layout,
+        .layout = run->layout.pipeline,
         .renderPass = run->pass,
     };
     return pm_gpu_check(
@@ -299,7 +236,7 @@ static bool make_pipeline(const struct pm_module_run *run, const struct pm_modul
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = stage,
-        .layout = run->layout,
+        .layout = run->layout.pipeline,
     };
     return pm_gpu_check(
         vkCreateComputePipelines(run->gpu->device, VK_NULL_HANDLE, 1, &info, NULL, pipeline),

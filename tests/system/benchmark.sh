@@ -104,6 +104,15 @@ ingest)
     prints 1 "  acknowledged  p50 $number ms, p99 $number ms, most $number ms"
     [ -z "$(ls -d "$scratch"/ingest-* 2>/dev/null)" ] || fail "its folder is left"
     ;;
+constant_gain) # a shader of the tests', of which three words are known
+    for way in original folded; do
+        measure "$PM_BUILD/tests/system/shaders" uniforms.frag "$way" 2 0.0:0=1 0.0:4=3 0.0:12=0x3f800000
+        [ "$way" = folded ] && guarded=3 || guarded=0
+        prints 1 "$number [0-9a-f]{16} $guarded"
+        awk '{ print $2 }' "$scratch/out" >"$scratch/hash-$way"
+    done
+    same_file "$scratch/hash-original" "$scratch/hash-folded" "what the folded version draws"
+    ;;
 constant_bound)
     for way in original fits other differs; do
         measure "$way" 2

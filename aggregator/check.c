@@ -1,5 +1,6 @@
 #include "aggregator/check.h"
 
+#include "aggregator/curation/races.h"
 #include "aggregator/intake/damaged.h"
 #include "aggregator/intake/samples.h"
 #include "aggregator/statistics/statistics.h"
@@ -177,24 +178,36 @@ static void check_sessions(struct game *game)
 
 /* ---- what is published ---- */
 
-static bool body_is_right(const struct pm_buffer *body, const char *etag, const char *game,
-                          struct pm_error *error)
+/* The game that a body says it is of; NULL: it cannot be read. */
+static const char *game_of(const struct pm_buffer *body, bool of_races, struct pm_arena *arena,
+                           struct pm_error *error)
 {
-    char text[PM_ETAG_TEXT];
     struct pm_buffer encoded;
     struct pm_database database;
+    struct pm_races races;
+    if (of_races)
+        return pm_races_body_decode(body->data, body->size, arena, &races, error) ? races.game
+                                                                                  : NULL;
+    pm_buffer_init(&encoded, DATABASE_CAP);
+    const bool done = pm_decompress(body->data, body->size, &encoded, error) &&
+                      pm_database_decode(encoded.data, encoded.size, arena, &database, error);
+    pm_buffer_finish(&encoded);
+    return done ? database.game : NULL;
+}
+
+static bool body_is_right(const struct pm_buffer *body, const char *etag, const char *game,
+                          bool of_races, struct pm_error *error)
+{
+    char text[PM_ETAG_TEXT];
     if (!pm_etag_make(body->data, body->size, text))
         return pm_fail(error, PM_ERROR_MEMORY, "cannot digest it");
     if (strcmp(text, etag) != 0)
         return pm_fail(error, PM_ERROR_INPUT, "is not what its ETag says");
     struct pm_arena *arena = pm_arena_create(DATABASE_CAP);
-    pm_buffer_init(&encoded, DATABASE_CAP);
-    bool done = (arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
-                pm_decompress(body->data, body->size, &encoded, error) &&
-                pm_database_decode(encoded.data, encoded.size, arena, &database, error);
-    if (done && strcmp(database.game, game) != 0)
-        done = pm_fail(error, PM_ERROR_INPUT, "is of the game \"%.100s\"", database.game);
-    pm_buffer_finish(&encoded);
+    const char *of = arena ? game_of(body, of_races, arena, error) : NULL;
+    bool done = of || (!arena && pm_fail(error, PM_ERROR_MEMORY, "out of memory"));
+    if (of && strcmp(of, game) != 0)
+        done = pm_fail(error, PM_ERROR_INPUT, "is of the game \"%.100s\"", of);
     pm_arena_destroy(arena);
     return done;
 }
@@ -213,9 +226,10 @@ static bool publication_is_right(struct game *game, const char *scene, bool prev
                                                error))
             return error->code == PM_ERROR_STATE; /* there is none */
         pm_buffer_init(&body, DATABASE_CAP);
-        right = storage->operations->get_database(storage, game->name, scene, previous, etag, &body,
-                                                  error) &&
-                body_is_right(&body, etag, game->name, error);
+        right =
+            storage->operations->get_database(storage, game->name, scene, previous, etag, &body,
+                                              error) &&
+            body_is_right(&body, etag, game->name, strcmp(scene, PM_RACES_PUBLICATION) == 0, error);
         pm_buffer_finish(&body);
     } while (!right &&
              storage->operations->get_database(storage, game->name, scene, previous, after, NULL,
@@ -230,8 +244,12 @@ static void check_publication(struct game *game, const char *scene, bool previou
     char what[320];
     if (publication_is_right(game, scene, previous, &error))
         return;
-    snprintf(what, sizeof(what), "game \"%.100s\": %s database of %s%.100s", game->name,
-             previous ? "previous" : "published", *scene ? "scene " : "all scenes", scene);
+    if (strcmp(scene, PM_RACES_PUBLICATION) == 0)
+        snprintf(what, sizeof(what), "game \"%.100s\": %s races of variants", game->name,
+                 previous ? "previous" : "published");
+    else
+        snprintf(what, sizeof(what), "game \"%.100s\": %s database of %s%.100s", game->name,
+                 previous ? "previous" : "published", *scene ? "scene " : "all scenes", scene);
     fail(game->check, what, &error);
 }
 
@@ -288,6 +306,7 @@ static void check_game(struct check *check, const char *name)
     check_originals(&game);
     check_sessions(&game);
     check_publications(&game, "");
+    check_publications(&game, PM_RACES_PUBLICATION);
     if (!operations->list_scenes(check->storage, name, UINT32_MAX, visit_scene, &game, &error))
         fail(check, name, &error);
     if (check->errors == before)

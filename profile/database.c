@@ -15,6 +15,8 @@ const char *pm_kind_name(enum pm_kind kind)
         return "timing";
     case PM_KIND_CONSTANT:
         return "constant";
+    case PM_KIND_VARIANT:
+        return "variant";
     }
     return "unknown";
 }
@@ -26,6 +28,7 @@ const char *pm_measure_name(enum pm_kind kind, unsigned measure)
         [PM_KIND_ZERO] = {"zero", "writes"},
         [PM_KIND_TIMING] = {"time"},
         [PM_KIND_CONSTANT] = {"same", "zero", "loads"},
+        [PM_KIND_VARIANT] = {"said"},
     };
     return measure < pm_measure_count(kind) ? names[kind][measure] : NULL;
 }
@@ -39,6 +42,7 @@ unsigned pm_measure_count(enum pm_kind kind)
     case PM_KIND_ZERO:
         return 2;
     case PM_KIND_TIMING:
+    case PM_KIND_VARIANT:
         return 1;
     }
     return 0;

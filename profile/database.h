@@ -35,13 +35,15 @@ enum {
     PM_MEASURE_SAME = 0,      /* constant: loads of the session's most frequent value over loads */
     PM_MEASURE_SAME_ZERO = 1, /* constant: loads of 0 over loads */
     PM_MEASURE_LOADS = 2,     /* constant: loads over entry subgroups */
+    PM_MEASURE_SAID = 0,      /* variant: the logarithm as a share (variant_point.h) */
     PM_MEASURES = 3,
 };
 
 /* How many measures a kind has, the first of enum PM_MEASURE_*; 0 for a kind that is not known. */
 unsigned pm_measure_count(enum pm_kind kind);
 
-/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time"; "same", "zero", "loads". NULL for
+/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time"; "same", "zero", "loads";
+ * "said". NULL for
  * one that the kind has not. */
 const char *pm_measure_name(enum pm_kind kind, unsigned measure);
 

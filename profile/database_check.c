@@ -33,6 +33,10 @@ bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t 
                                           shader->space, &shader->original);
     if (wrong)
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
+    if (shader->kind == PM_KIND_VARIANT)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: field kind: what is known of variants is no part of a database",
+                       index);
     if (shader->space > pm_profile_limits_default.space)
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field space is %" PRIu32 ", more than %zu", index,

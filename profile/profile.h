@@ -23,9 +23,10 @@ enum pm_kind {
     PM_KIND_TIMING = 3,
     PM_KIND_CONSTANT =
         4, /* of push constants and uniforms, as 32-bit words; never a value of one */
+    PM_KIND_VARIANT = 5, /* what A-Z testing measured of a shader's variants (variant_point.h) */
 };
 
-/* "block", "zero", "timing", "constant"; "unknown" for a kind that is not known. */
+/* "block", "zero", "timing", "constant", "variant"; "unknown" for a kind that is not known. */
 const char *pm_kind_name(enum pm_kind kind);
 
 /* The raw counts of one point, by kind. Unused ones are 0. */
@@ -45,29 +46,33 @@ enum {
               add up to it: each says by how much the count of the most frequent value, whichever it
               was then, has grown since the part before. May be less where there were many values */
     PM_CONSTANT_ZERO = 2, /* of those, loads of 0 */
+    PM_VARIANT_MOST = 0,  /* PM_VARIANT_UNIT a timed pair */
+    PM_VARIANT_SAID = 1,  /* of that, the share that is their mean logarithm (variant_point.h) */
     PM_COUNTS = 3,
 };
 
 struct pm_point_counts {
     uint32_t point; /* index in the shader's space */
-    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing: timed pairs, also those whose
+    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing, variant: timed pairs, also those whose
                        times are left out of the counts */
-    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it; timing: timed
-                                              pairs, both */
+    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it; timing,
+                                              variant: timed pairs, both */
     uint64_t counts[PM_COUNTS];
 };
 
-/* What block, zero and constant profiles depend on beside the key; timing profiles add the rest. */
+/* What block, zero and constant profiles depend on beside the key; those of timings and variants add the rest. */
 struct pm_environment {
     uint32_t subgroup_size;
-    uint32_t vendor_id, device_id, driver_id; /* 0 but for timing */
-    uint32_t driver_version;                  /* 0 but for timing */
+    uint32_t vendor_id, device_id, driver_id; /* 0 but for timing and variant */
+    uint32_t driver_version;                  /* likewise */
 };
 
 enum pm_profile_flag {
     PM_PROFILE_OCCLUDED = 1, /* also counted for occluded pixels (HAZARDS 4) */
     PM_PROFILE_NO_QUADS = 2, /* zero: of a device without quad operations, on which candidates that need them counted
                                 nothing (HAZARDS 2) */
+    PM_PROFILE_HELD_OUT = 4, /* variant: of clusters that do not choose the winner (aggregator/statistics/race.h). A lot
+                                of the aggregator's decides it, and no upload may say it */
 };
 
 struct pm_shader_profile {
@@ -75,7 +80,7 @@ struct pm_shader_profile {
     struct pm_environment environment;
     enum pm_kind kind;
     uint32_t flags;       /* enum pm_profile_flag */
-    uint32_t space;       /* number of points; timing: 1 */
+    uint32_t space;       /* number of points; timing: 1; variant: PM_VARIANT_SPACE */
     uint32_t candidates;  /* zero: values that may be zero; `space` of them are points, the others are left out as not
                              worth measuring (shader_rewrite/points/points.h); 0: not known. Only shown. */
     struct pm_shader_key original; /* timing: of the game's shader that the one of `key` was specialized from; none: not
@@ -113,7 +118,7 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, 
 /* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
  * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
  * above lanes, an at-most-once point above its entry counter, time with a variant and none without, an original of what
- * is no timing, fewer candidates than points); the message
+ * is no timing, a variant that no recipe makes, fewer candidates than points); the message
  * names the shader, point and field. profile->game is set as soon as this is a profile at all ("" when its name is what
  * is wrong), else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits allow.
  * limits NULL: the defaults. */

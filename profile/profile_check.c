@@ -1,5 +1,6 @@
 #include "profile/profile_check.h"
 #include "base/name.h"
+#include "profile/variant_point.h"
 #include "profile/wire.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -73,6 +74,21 @@ static const char *constant_wrong(const uint64_t *counts)
                : NULL;
 }
 
+/* Sums of sessions saturate, so x is not held against the pairs. */
+static const char *variant_wrong(const struct pm_point_counts *point)
+{
+    struct pm_variant_id id;
+    if (!pm_variant_id_of(point->point, &id))
+        return "no recipe makes such a variant";
+    if (point->entry_subgroups != point->entry_lanes)
+        return "field entry_subgroups is not entry_lanes, and it is a profile of variants";
+    if (point->counts[PM_VARIANT_SAID] > point->counts[PM_VARIANT_MOST])
+        return "field counts: the logarithm is above all that it can be";
+    if (point->counts[PM_VARIANT_MOST] > 0 && point->entry_lanes == 0)
+        return "field counts: a logarithm, but no timed pairs";
+    return point->counts[2] != 0 ? "field counts: the unused one is not 0" : NULL;
+}
+
 static bool check_point(const struct pm_shader_profile *shader, size_t index,
                         const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -102,6 +118,8 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
             what = "field counts: writes are above entry_lanes, but it is written at most once";
     } else if (shader->kind == PM_KIND_CONSTANT) {
         what = what ? what : constant_wrong(counts);
+    } else if (shader->kind == PM_KIND_VARIANT) {
+        what = variant_wrong(point);
     } else {
         if (point->entry_subgroups != point->entry_lanes)
             what = "field entry_subgroups is not entry_lanes, and it is a timing profile";
@@ -134,7 +152,8 @@ static bool check_shader(const struct pm_shader_profile *shader, size_t index,
     if ((wrong = pm_candidates_wrong(shader->candidates, shader->kind, shader->space)))
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: %s", index, wrong);
     if (shader->at_most_once &&
-        (shader->kind == PM_KIND_TIMING || shader->kind == PM_KIND_CONSTANT))
+        (shader->kind == PM_KIND_TIMING || shader->kind == PM_KIND_CONSTANT ||
+         shader->kind == PM_KIND_VARIANT))
         return pm_fail(error, PM_ERROR_INPUT,
                        "shader %zu: field at_most_once is there, and it is a %s profile", index,
                        pm_kind_name(shader->kind));

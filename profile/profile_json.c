@@ -1,4 +1,4 @@
-#include "profile/profile.h"
+#include "profile/variant_point.h"
 #include <cjson/cJSON.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@ static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_ZERO] = {"writes", "zero_writes", NULL},
     [PM_KIND_TIMING] = {"original_ns", "variant_ns", NULL},
     [PM_KIND_CONSTANT] = {"loads", "same", "zero"},
+    [PM_KIND_VARIANT] = {"most", "said", NULL},
 };
 
 /* A double, which is what cJSON keeps numbers in, would round counts above 2^53. */
@@ -25,7 +26,7 @@ static bool add_environment(cJSON *shader, const struct pm_environment *environm
 {
     cJSON *object = cJSON_AddObjectToObject(shader, "environment");
     bool added = object && add_u64(object, "subgroup_size", environment->subgroup_size);
-    if (kind == PM_KIND_TIMING)
+    if (kind == PM_KIND_TIMING || kind == PM_KIND_VARIANT)
         added = added && add_u64(object, "vendor_id", environment->vendor_id) &&
                 add_u64(object, "device_id", environment->device_id) &&
                 add_u64(object, "driver_id", environment->driver_id) &&
@@ -56,6 +57,11 @@ static bool add_point(cJSON *points, const struct pm_point_counts *point, enum p
     bool added = add_u64(object, "point", point->point) && add_u64(object, "calls", point->calls) &&
                  add_u64(object, "entry_lanes", point->entry_lanes) &&
                  add_u64(object, "entry_subgroups", point->entry_subgroups);
+    if (kind == PM_KIND_VARIANT) {
+        char name[PM_VARIANT_POINT_NAME];
+        pm_variant_point_name(point->point, name);
+        added = added && cJSON_AddStringToObject(object, "variant", name);
+    }
     for (int i = 0; i < PM_COUNTS && added; i++) {
         if (count_names[kind][i])
             added = add_u64(object, count_names[kind][i], point->counts[i]);
@@ -65,7 +71,7 @@ static bool add_point(cJSON *points, const struct pm_point_counts *point, enum p
 
 static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
 {
-    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_CONSTANT)
+    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_VARIANT)
         return false;
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(shaders, object))

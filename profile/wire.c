@@ -1,4 +1,5 @@
 #include "profile/wire.h"
+#include "profile/variant_point.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +121,7 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
                               uint32_t flags, uint32_t space, const struct pm_shader_key *original)
 {
     uint32_t subgroup = environment->subgroup_size;
-    if (kind < PM_KIND_BLOCK || kind > PM_KIND_CONSTANT)
+    if (kind < PM_KIND_BLOCK || kind > PM_KIND_VARIANT)
         return "field kind is not known to this version";
     if (flags & ~(uint32_t)(PM_PROFILE_OCCLUDED | PM_PROFILE_NO_QUADS))
         return "field flags has bits not known to this version";
@@ -135,11 +136,17 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
             return "field flags is not 0, and it is a timing profile";
         return space == 1 ? NULL : "field space is not 1, and it is a timing profile";
     }
-    if (environment->vendor_id || environment->device_id || environment->driver_id ||
-        environment->driver_version)
-        return "field environment names a device, which only timing profiles may";
     if (!pm_shader_key_is_none(original))
         return "field original is there, which only timing profiles may have";
+    if (kind == PM_KIND_VARIANT) {
+        if (flags != 0)
+            return "field flags is not 0, and it is a profile of variants";
+        return space == PM_VARIANT_SPACE ? NULL
+                                         : "field space is not that of all profiles of variants";
+    }
+    if (environment->vendor_id || environment->device_id || environment->driver_id ||
+        environment->driver_version)
+        return "field environment names a device, which only profiles of times may";
     return NULL;
 }
 

@@ -1,6 +1,7 @@
 #include "aggregator/curation/curate.h"
 
 #include "aggregator/curation/joint.h"
+#include "aggregator/curation/races.h"
 #include "aggregator/curation/shader_list.h"
 #include "aggregator/intake/fold_read.h"
 #include "aggregator/statistics/estimate.h"
@@ -22,6 +23,7 @@ struct curation {
     bool everything;
     pm_curate_observe observe; /* NULL: nobody watches */
     void *user;
+    struct pm_race_gathering *races; /* NULL: nobody asks for them */
     struct pm_curated *out;
     struct pm_shader_list list;
     bool open; /* the fields below are of a shader */
@@ -377,6 +379,24 @@ static bool keep_blob(struct curation *curation, const struct pm_storage_key *ke
     return true;
 }
 
+/* What variants took is no estimate of the shader's. Of who has tokens it counts once their day has
+ * ended: a cluster may still move until then, and be another half's. */
+static bool gather_variants(struct curation *curation, const struct pm_storage_key *key,
+                            const void *blob, size_t size, struct pm_error *error)
+{
+    struct pm_statistics statistics;
+    if (!curation->races || (curation->curator->strangers && key->day >= curation->today))
+        return true;
+    curation->key = *key;
+    pm_statistics_init(&statistics);
+    const bool done = (blob || pm_seal_fail(error)) &&
+                      pm_statistics_decode(blob, size, &statistics, error) &&
+                      pm_race_gather(curation->races, key, &statistics,
+                                     vouched_day(curation, true, statistics.space), error);
+    pm_statistics_finish(&statistics);
+    return done || pm_fail_blob(error, key);
+}
+
 static bool visit_blob(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
                        struct pm_error *error)
 {
@@ -391,6 +411,8 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
          curation->key.kind != key->kind) &&
         !close_shader(curation, error))
         return false;
+    if (key->kind == PM_KIND_VARIANT)
+        return gather_variants(curation, key, blob, size, error);
     if (!curation->open) {
         curation->open = true;
         curation->key = *key;
@@ -483,6 +505,7 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
         .everything = request->everything,
         .observe = request->observe,
         .user = request->user,
+        .races = request->races,
         .list = {.most_bytes = request->everything ? SIZE_MAX : curator->database_bytes},
         .out = out};
     memset(out, 0, sizeof(*out));

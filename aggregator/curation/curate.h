@@ -61,9 +61,10 @@ struct pm_curate_request {
     const char *scene; /* only this one; NULL: all */
     bool everything; /* estimates also for shaders that are not published, however much it is; else
                         no more than fits a database */
-    bool at_once;    /* publishing does not wait for its time (publish.h) */
-    pm_curate_observe observe; /* sees each shader, in order, before what is not published is
-                                  forgotten; may be NULL */
+    struct pm_race_gathering *races; /* takes what variants took (races.h); NULL: nothing does */
+    bool at_once;                    /* publishing does not wait for its time (publish.h) */
+    pm_curate_observe observe;       /* sees each shader, in order, before what is not published is
+                                        forgotten; may be NULL */
     void *user;
 };
 

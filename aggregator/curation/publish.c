@@ -1,5 +1,6 @@
 #include "aggregator/curation/publish.h"
 
+#include "aggregator/curation/publish_races.h"
 #include "aggregator/curation/release.h"
 #include "aggregator/storage/etag.h"
 #include "aggregator/storage/names.h"
@@ -150,6 +151,13 @@ static bool store(struct pm_curator *curator, const char *scene, const struct pm
     return done;
 }
 
+bool pm_publish_body(struct pm_curator *curator, const char *game, const char *name,
+                     const char *etag, const struct pm_buffer *body, struct pm_error *error)
+{
+    const struct pm_curated curated = {.database.game = game};
+    return store(curator, name, &curated, etag, body, error);
+}
+
 /* A scene of which nothing may be published has no database, or an empty one where it had one: its
  * name, too, is only what somebody sent. */
 static bool is_secret(struct pm_storage *storage, const struct pm_curated *curated,
@@ -199,12 +207,24 @@ static bool publish(struct pm_curator *curator, const struct pm_curate_request *
     return done;
 }
 
+/* The game as a whole, with its races. */
+static bool publish_game(struct pm_curator *curator, struct pm_curate_request request,
+                         struct pm_curate_result *result, struct pm_error *error)
+{
+    struct pm_race_gathering races = {0};
+    request.races = &races;
+    const bool done = publish(curator, &request, result, error) &&
+                      pm_publish_races(curator, request.game, &races, request.at_once, error);
+    pm_race_gathering_finish(&races);
+    return done;
+}
+
 static bool publish_all(struct pm_curator *curator, struct pm_curate_request request,
                         struct pm_curate_result *result, struct pm_error *error)
 {
     struct pm_names scenes = {0};
     bool done =
-        publish(curator, &request, result, error) &&
+        publish_game(curator, request, result, error) &&
         pm_names_of_scenes(&scenes, curator->world->storage, request.game, curator->scenes, error);
     request.observe = NULL;
     for (size_t i = 0; i < scenes.count; i++) {

@@ -18,7 +18,12 @@ struct pm_curate_result {
 bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_observe observe,
                        void *user, struct pm_curate_result *result, struct pm_error *error);
 
-/* The same where something was forgotten: it is not published any longer, however short the time
- * since the last publication. */
+/* Publishes a body of the game under a name (of a scene, or that no scene can have) in the place of
+ * the one before. */
+bool pm_publish_body(struct pm_curator *curator, const char *game, const char *name,
+                     const char *etag, const struct pm_buffer *body, struct pm_error *error);
+
+/* As pm_curate_publish where something was forgotten: it is not published any longer, however short
+ * the time since the last publication. */
 bool pm_curate_publish_at_once(struct pm_curator *curator, const char *game,
                                struct pm_error *error);

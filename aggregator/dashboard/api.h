@@ -16,6 +16,7 @@ enum MHD_Result pm_api_games(struct pm_get *get);
 enum MHD_Result pm_api_game(struct pm_get *get);
 enum MHD_Result pm_api_coverage(struct pm_get *get);
 enum MHD_Result pm_api_candidates(struct pm_get *get);
+enum MHD_Result pm_api_variants(struct pm_get *get);
 enum MHD_Result pm_api_shaders(struct pm_get *get);
 enum MHD_Result pm_api_shader(struct pm_get *get);
 enum MHD_Result pm_api_points(struct pm_get *get);

@@ -16,6 +16,7 @@ static const struct pm_route routes[] = {
     {GAME, PM_ACCESS_READ, pm_api_game},
     {GAME "/coverage", PM_ACCESS_READ, pm_api_coverage},
     {GAME "/candidates", PM_ACCESS_READ, pm_api_candidates},
+    {GAME "/variants", PM_ACCESS_READ, pm_api_variants},
     {GAME "/shaders", PM_ACCESS_READ, pm_api_shaders},
     {SHADER, PM_ACCESS_READ, pm_api_shader},
     {SHADER "/{}", PM_ACCESS_READ, pm_api_points},

@@ -1,5 +1,6 @@
 #include "aggregator/intake/fold_day.h"
 
+#include "aggregator/intake/hold_out.h"
 #include "aggregator/intake/samples.h"
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/storage/fail.h"
@@ -289,9 +290,14 @@ static bool add_player(struct day *day, const struct said *said, size_t count,
     struct cluster cluster = {.scene = said[best].scene};
     if (done)
         cluster.shader = shaders[best];
-    done = done &&
-           (best_count == 1 || merge(day, &shaders[best], best_count, &cluster.shader, error)) &&
-           add_cluster(day, &cluster, error);
+    done =
+        done && (best_count == 1 || merge(day, &shaders[best], best_count, &cluster.shader, error));
+    if (done) {
+        uint64_t mark;
+        memcpy(&mark, said->mark, sizeof(mark));
+        cluster.shader.flags = pm_hold_out(&cluster.shader, mark);
+        done = add_cluster(day, &cluster, error);
+    }
     free(shaders);
     return done;
 }

@@ -2,10 +2,12 @@
 
 #include "aggregator/intake/damaged.h"
 #include "aggregator/intake/fold_deltas.h"
+#include "aggregator/intake/hold_out.h"
 #include "aggregator/intake/samples.h"
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/statistics.h"
 #include "aggregator/storage/fail.h"
+#include "base/random.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +30,8 @@ struct slice {
     struct pm_arena *arena; /* rows and scenes */
     struct fold_sample *samples;
     size_t count, allocated;
-    uint32_t row_day; /* the day of the row that is read */
+    uint32_t row_day; /* the day of the row that is read, and which it is */
+    uint64_t row;
     uint64_t bytes;
     struct pm_buffer rows; /* that were read: uint64_t each */
     bool careful;          /* each row is looked at as a whole: something of one cannot be */
@@ -60,7 +63,11 @@ static bool add_sample(void *user, const struct pm_sample_reader *reader, struct
         slice->samples = samples;
         slice->allocated = allocated;
     }
-    slice->samples[slice->count++] = (struct fold_sample){reader->sample, slice->row_day};
+    struct fold_sample *sample = &slice->samples[slice->count++];
+    *sample = (struct fold_sample){reader->sample, slice->row_day};
+    /* Each upload is a cluster here, and no more than where it stands is known of it. */
+    sample->sample.shader.flags =
+        pm_hold_out(&sample->sample.shader, pm_random_mix(slice->row) + reader->at);
     return true;
 }
 
@@ -82,6 +89,7 @@ static bool visit_row(void *user, const struct pm_storage_samples *row, struct p
     const struct pm_row_reading reading = {
         .careful = slice->careful, .take = add_sample, .user = slice};
     slice->row_day = row->day;
+    slice->row = row->row;
     if (!pm_damaged_read(&copy, &reading, &whole, &why, error))
         return false;
     if (whole)

@@ -1,5 +1,6 @@
 #include "aggregator/service/service_database.h"
 
+#include "aggregator/curation/publish_races.h"
 #include "aggregator/service/service_answer.h"
 #include "aggregator/service/service_state.h"
 #include "base/file.h"
@@ -112,10 +113,49 @@ static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection 
                                 "the database cannot be read; the log says why", 0);
 }
 
+/* The body is made for this one request, and small. */
+static enum MHD_Result answer_no_races(struct pm_get *get)
+{
+    char etag[PM_ETAG_TEXT];
+    struct pm_buffer body;
+    struct pm_error error = {0};
+    enum MHD_Result result = MHD_NO;
+    pm_buffer_init(&body, PM_RACES_BODY_BYTES);
+    if (!pm_races_none(get->names[0], &body, etag, &error)) {
+        pm_buffer_finish(&body);
+        return pm_http_answer_error(get->connection, MHD_HTTP_NOT_FOUND, error.message, 0);
+    }
+    const bool same = pm_http_matches(MHD_lookup_connection_value(get->connection, MHD_HEADER_KIND,
+                                                                  MHD_HTTP_HEADER_IF_NONE_MATCH),
+                                      etag);
+    struct MHD_Response *response = make_response(same ? NULL : &body, etag);
+    if (response) {
+        result = MHD_queue_response(get->connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+                                    response);
+        MHD_destroy_response(response);
+    }
+    pm_buffer_finish(&body);
+    return result;
+}
+
+enum MHD_Result pm_get_races(struct pm_get *get)
+{
+    const struct pm_publication publication = {.game = get->names[0],
+                                               .scene = PM_RACES_PUBLICATION};
+    char etag[PM_ETAG_TEXT];
+    struct pm_error error = {0};
+    if (!pm_aggregator_publication(get->service->aggregator, &publication, etag, NULL, &error) &&
+        error.code == PM_ERROR_STATE)
+        return answer_no_races(get);
+    return answer(get->service, get->connection, &publication);
+}
+
 static enum MHD_Result answer_version(struct pm_get *get, bool previous)
 {
     bool bad;
     char *scene = pm_route_parameter(get->connection, "scene", &bad);
+    if (scene && strcmp(scene, PM_RACES_PUBLICATION) == 0)
+        bad = true;
     const struct pm_publication publication = {
         .game = get->names[0], .scene = scene ? scene : "", .previous = previous};
     const enum MHD_Result result = bad ? pm_http_answer_error(get->connection, MHD_HTTP_BAD_REQUEST,

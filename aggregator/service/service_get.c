@@ -110,6 +110,7 @@ static const struct pm_route routes[] = {
     {GAME "/database", PM_ACCESS_PULL, pm_get_database},
     {GAME "/verdicts", PM_ACCESS_PULL, pm_get_verdicts},
     {GAME "/rules", PM_ACCESS_PULL, pm_get_rules},
+    {GAME "/races", PM_ACCESS_PULL, pm_get_races},
     {GAME "/database/previous", PM_ACCESS_PULL, pm_get_previous_database},
 };
 

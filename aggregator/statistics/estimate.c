@@ -242,6 +242,8 @@ bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
         return measure == PM_MEASURE_ZERO;
     case PM_KIND_CONSTANT:
         return measure == PM_MEASURE_SAME || measure == PM_MEASURE_SAME_ZERO;
+    case PM_KIND_VARIANT:
+        return true;
     case PM_KIND_TIMING:
         break;
     }

@@ -72,6 +72,12 @@ static bool check_constant(const struct pm_point_counts *point, struct pm_error 
                          "loads", error);
 }
 
+static bool check_variant(const struct pm_point_counts *point, struct pm_error *error)
+{
+    return check_at_most(point, point->counts[PM_VARIANT_SAID], "said",
+                         point->counts[PM_VARIANT_MOST], "most", error);
+}
+
 static bool check_counts(const struct pm_shader_profile *shader,
                          const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -94,6 +100,8 @@ static bool check_counts(const struct pm_shader_profile *shader,
     if (counts[2] != 0)
         return pm_fail(error, PM_ERROR_INPUT, "point %" PRIu32 ": the unused count is not 0",
                        point->point);
+    if (shader->kind == PM_KIND_VARIANT)
+        return check_variant(point, error);
     return shader->kind == PM_KIND_ZERO ? check_zero(shader, point, error)
                                         : check_timing(point, error);
 }
@@ -137,8 +145,10 @@ bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct 
                        "space: %" PRIu32
                        "; a timing profile has one point, and nothing to say of it",
                        shader->space);
-    if (shader->kind == PM_KIND_CONSTANT && shader->at_most_once)
-        return pm_fail(error, PM_ERROR_INPUT, "at_most_once: is there, of a constant profile");
+    if ((shader->kind == PM_KIND_CONSTANT || shader->kind == PM_KIND_VARIANT) &&
+        shader->at_most_once)
+        return pm_fail(error, PM_ERROR_INPUT, "at_most_once: is there, of a %s profile",
+                       pm_kind_name(shader->kind));
     if (shader->space == 0 || shader->space > PM_STATISTICS_MAX_SPACE)
         return pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu32 " is not from 1 to %u",
                        shader->space, PM_STATISTICS_MAX_SPACE);

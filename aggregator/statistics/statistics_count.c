@@ -148,6 +148,9 @@ static bool count_point(struct counting *counting, const struct pm_point_counts 
                         counts[PM_CONSTANT_LOADS]) &&
                add_pair(counting, PM_MEASURE_LOADS, counts[PM_CONSTANT_LOADS],
                         from->entry_subgroups);
+    case PM_KIND_VARIANT:
+        return add_pair(counting, PM_MEASURE_SAID, counts[PM_VARIANT_SAID],
+                        counts[PM_VARIANT_MOST]);
     case PM_KIND_TIMING:
         break;
     }

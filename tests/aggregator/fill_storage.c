@@ -4,12 +4,14 @@
  *   fill_storage FILE POINTS UPLOADS [BODY]
  *
  * "Watch" has so many points in shaders of all sizes, hot and cold ones (Zipf's law), blocks,
- * loops, zero candidates and timings; some points are two-sided: sessions differ in them. Other
- * games have names that are markup, paths and worse, and the quarantine has entries. The uploads
- * come over three days, and the game is curated now and then, so that there is a history. Always
- * the same for the same arguments, but for the upload ids and for the time, which ends now.
+ * loops, zero candidates, timings and two races of variants; some points are two-sided: sessions
+ * differ in them. Other games have names that are markup, paths and worse, and the quarantine has
+ * entries. The uploads come over three days, and the game is curated now and then, so that there is
+ * a history. Always the same for the same arguments, but for the upload ids and for the time, which
+ * ends now.
  */
 #include "aggregator/aggregator.h"
+#include "profile/variant_point.h"
 #include "tests/aggregator/support.h"
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +19,18 @@
 #include <string.h>
 #include <time.h>
 
-enum { UPLOAD_SHADERS = 150, BATCH = 8, GROUP = 64, CURATIONS = 24, LARGEST = 1500, TIMINGS = 40 };
+enum {
+    UPLOAD_SHADERS = 150,
+    BATCH = 8,
+    GROUP = 64,
+    CURATIONS = 24,
+    LARGEST = 1500,
+    TIMINGS = 40,
+    RACED = 2,
+    VARIANTS = 24,
+    FASTEST = 16,
+    SLOWEST = 8
+};
 #define SPECIALIZED UINT64_C(1000000000)
 #define HISTORY_SECONDS (3 * 86400)
 
@@ -165,11 +178,33 @@ static struct pm_shader_profile sample(struct pm_arena *arena, const struct shap
                                       .point_count = size};
 }
 
+/* What a session measured of a shader's variants: of the first one is faster and one slower; of the
+ * second all are alike. */
+static struct pm_shader_profile race(struct pm_arena *arena, uint64_t number)
+{
+    static uint64_t races;
+    struct pm_random random; /* its own, so that all else is as without it */
+    struct pm_point_counts points[VARIANTS];
+    pm_random_init(&random, ++races);
+    for (uint32_t i = 0; i < VARIANTS; i++) {
+        const struct pm_variant_id id = {.first = {i + 1, 1}};
+        const double truth = number > 0 ? 0 : i + 1 == FASTEST ? -0.08 : i + 1 == SLOWEST ? 0.1 : 0;
+        uint32_t point = 0;
+        pm_variant_point(&id, &point);
+        points[i] = pm_variant_counts(point, 16, truth + 0.06 * (pm_random_unit(&random) - 0.5));
+    }
+    struct pm_shader_profile shader =
+        block_shader(arena, number, PM_VARIANT_SPACE, points, VARIANTS);
+    shader.kind = PM_KIND_VARIANT;
+    shader.environment = (struct pm_environment){32, 0x10005, 0, 13, 0x1000};
+    return shader;
+}
+
 static struct pm_profile *session(struct pm_arena *arena, const struct game *game,
                                   struct pm_random *random)
 {
     struct pm_shader_profile *shaders =
-        pm_arena_zalloc(arena, UPLOAD_SHADERS + 1, sizeof(*shaders));
+        pm_arena_zalloc(arena, UPLOAD_SHADERS + 1 + RACED, sizeof(*shaders));
     uint8_t *taken = pm_arena_zalloc(arena, game->count, 1);
     size_t count = 0;
     for (size_t i = 0; i < UPLOAD_SHADERS && count < game->count; i++) {
@@ -184,6 +219,8 @@ static struct pm_profile *session(struct pm_arena *arena, const struct game *gam
                                      original * (70 + which + pm_random_below(random, 10)) / 100);
     shaders[count - 1].environment.subgroup_size = 32;
     shaders[count - 1].original = key_of(which);
+    for (uint64_t i = 0; i < RACED; i++)
+        shaders[count++] = race(arena, i);
     struct pm_profile *profile = profile_of(arena, random, "Watch", shaders, count);
     if (!pm_random_system(profile->upload_id, PM_UPLOAD_ID_BYTES))
         abort();

@@ -153,6 +153,32 @@ function timings(name, answer) {
   ];
 }
 
+// ---- races of variants ----
+
+const winnerOf = (race) => (race.winner === null ? el("span", { class: "sub" }, "none yet") : el("span", null, race.winner.variant,
+  el("span", { class: "sub" }, faster(race.winner.time), ": ", interval95(race.winner.time, race.winner.low, race.winner.high), " of the time")));
+const inRace = (race) => race.variants.filter((one) => !one.lost);
+const asked = (race) => inRace(race).sort((a, b) => b.share - a.share).slice(0, 3).map((one) => `${one.variant} ${percent(one.share)}`).join(", ");
+
+function races(name, answer) {
+  if (answer.total === 0) return [];
+  const columns = [
+    { name: "Shader", text: true, cell: (race) => el("span", null, el("span", { class: "key" },
+      link(["games", name, "shaders", race.key], {}, shortKey(race.key), race.key)), el("span", { class: "sub" }, device(race.environment))) },
+    { name: "Winner", text: true, cell: winnerOf },
+    { name: "Still in it", cell: (race) => fraction(inRace(race).length, race.variants.length) },
+    { name: "Most measurements go to", text: true, wrap: true, cell: asked },
+    { name: "Most clusters", cell: (race) => count(Math.max(0, ...race.variants.map((one) => one.clusters))) },
+  ];
+  return [
+    el("h2", null, "Races of variants"),
+    table("Races of variants", columns, answer.races, {}, () => {}, ""),
+    el("p", { class: "note" }, "Other versions of a shader that compute the same, as players measured them. A winner is tried first on each machine, and used only where " +
+      "it is faster there; its gain is from players' days that did not choose it."),
+    answer.total > answer.races.length ? el("p", { class: "note" }, `${count(answer.total)} in all`) : null,
+  ];
+}
+
 function kindChoice(place) {
   const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"], ["constant", "constants"]];
   const now = place.parameters.kind || "any";
@@ -163,12 +189,13 @@ function kindChoice(place) {
 
 export async function game(place, name) {
   const state = listState(place, { sort: "entry_lanes", search: "", kind: "any" });
-  const [whole, history, shaders, candidates, timed] = await Promise.all([
+  const [whole, history, shaders, candidates, timed, raced] = await Promise.all([
     get(["games", name], {}, place.signal),
     get(["games", name, "coverage"], {}, place.signal),
     get(["games", name, "shaders"], state, place.signal),
     get(["games", name, "candidates"], { limit: 5 }, place.signal),
     get(["games", name, "shaders"], { kind: "timing", sort: "time", limit: 5 }, place.signal),
+    get(["games", name, "variants"], { limit: 20 }, place.signal),
   ]);
   const isTiming = state.kind === "timing";
   return { title: name, nodes: [
@@ -189,6 +216,7 @@ export async function game(place, name) {
     candidateTable(name, candidates.candidates),
     el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
     timings(name, timed),
+    races(name, raced),
     el("h2", null, isTiming ? "Timings" : "Shaders, most lanes first"),
     searchForm(place, "Key begins with", kindChoice(place)),
     table("Shaders", isTiming ? timingColumns(name) : shaderColumns(name), shaders.shaders, state, place.change, "No shader is like that."),

@@ -143,6 +143,11 @@ def check_game(asker):
     check(len(fewer) == 4 and fewer[0]["time"] == times[0] and fewer[-1] == history[-1] | {
         "uploads_per_second": fewer[-1]["uploads_per_second"]}, "a selection of the coverage")
     asker.ask(GAME + "/coverage", 400, ("Watch",), "?samples=1")
+    raced = asker.ask(GAME + "/variants", 200, ("Watch",)).json()
+    check(raced["total"] == 2 and len(raced["races"]) == 2, "the races of variants")
+    check([race["winner"]["variant"] for race in raced["races"] if race["winner"]] == ["hoist"], "who won")
+    check(asker.ask(GAME + "/variants", 200, ("no such game",)).json()["total"] == 0, "races of no game")
+    asker.ask(GAME + "/variants", 400, ("Watch",), "?limit=0")
     games = asker.ask("/v1/games", 200, query="?limit=500").json()["games"]
     for game in games:
         check(asker.ask(GAME, 200, (game["name"],)).json()["name"] == game["name"], f"the game {game['name']!r}")
@@ -187,6 +192,12 @@ def check_database(asker):
     rules = [asker.ask(GAME + "/rules", 200, (name,)) for name in ("Watch", "another")]
     check(all(one.json()["rules"] == one.headers["Piecemeal-Rules"] for one in rules), "rules are not the header's")
     check(rules[0].json()["rules"] != rules[1].json()["rules"], "two games have the same rules")
+    reply = asker.ask(GAME + "/races", 200, ("Watch",))
+    asker.ask(GAME + "/races", 304, ("Watch",), headers={"If-None-Match": reply.headers["ETag"]})
+    none = asker.ask(GAME + "/races", 200, ("no such game",))
+    check(none.body != reply.body, "the races of no game")
+    asker.ask(GAME + "/races", 304, ("no such game",), headers={"If-None-Match": none.headers["ETag"]})
+    asker.ask(GAME + "/races", 404, ("x" * 1000,))
     for tail in ("/database", "/database/previous"):
         reply = asker.ask(GAME + tail, 200, ("Watch",))
         asker.ask(GAME + tail, 304, ("Watch",), headers={"If-None-Match": reply.headers["ETag"]})

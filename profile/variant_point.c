@@ -1,0 +1,143 @@
+#include "profile/variant_point.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+/* By number, from 1; a test holds them against the recipes. */
+static const struct {
+    const char *name;
+    uint32_t version;
+} recipes[] = {
+    {NULL, 0},
+    {"canonical", 1},
+    {"schedule-late", 1},
+    {"schedule-pressure", 1},
+    {"schedule-breadth", 1},
+    {"schedule-critical", 1},
+    {"schedule-loads", 1},
+    {"unroll-full", 1},
+    {"unroll-long", 1},
+    {"unroll-twice", 1},
+    {"unroll-four", 1},
+    {"unroll-three", 1},
+    {"ask-unroll", 1},
+    {"ask-no-unroll", 1},
+    {"scalarize", 1},
+    {"unroll-scalars", 1},
+    {"hoist", 1},
+    {"hoist-common", 1},
+    {"one-return", 1},
+    {"if-convert", 1},
+    {"ask-flatten", 1},
+    {"ask-flatten-small", 1},
+    {"ask-branch", 1},
+    {"ask-branch-large", 1},
+    {"whole-loads", 1},
+    {"small-loads", 1},
+    {"sink-loads", 1},
+    {"repeat-loads", 1},
+    {"strength", 1},
+    {"late-scalars", 1},
+    {"hoist-late", 1},
+    {"repeat-late", 1},
+};
+
+enum { RECIPES = sizeof(recipes) / sizeof(*recipes) };
+
+enum { NUMBER_BITS = 6, VERSION_BITS = 4, RECIPE_BITS = NUMBER_BITS + VERSION_BITS };
+_Static_assert(PM_VARIANT_SPACE == UINT32_C(1) << 2 * RECIPE_BITS, "a point is two recipes");
+_Static_assert(PM_VARIANT_NUMBERS == (1 << NUMBER_BITS) - 1 &&
+                   PM_VARIANT_VERSIONS == (1 << VERSION_BITS) - 1,
+               "every recipe has its bits");
+
+static bool is_recipe(const struct pm_variant_recipe *recipe)
+{
+    return recipe->number >= 1 && recipe->number <= PM_VARIANT_NUMBERS && recipe->version >= 1 &&
+           recipe->version <= PM_VARIANT_VERSIONS;
+}
+
+static bool is_none(const struct pm_variant_recipe *recipe)
+{
+    return recipe->number == 0 && recipe->version == 0;
+}
+
+bool pm_variant_point(const struct pm_variant_id *id, uint32_t *point)
+{
+    if (!is_recipe(&id->first) || (!is_none(&id->second) && !is_recipe(&id->second)))
+        return false;
+    *point = id->first.number | id->first.version << NUMBER_BITS |
+             (id->second.number | id->second.version << NUMBER_BITS) << RECIPE_BITS;
+    return true;
+}
+
+static struct pm_variant_recipe recipe_of(uint32_t bits)
+{
+    return (struct pm_variant_recipe){bits & PM_VARIANT_NUMBERS,
+                                      bits >> NUMBER_BITS & PM_VARIANT_VERSIONS};
+}
+
+bool pm_variant_id_of(uint32_t point, struct pm_variant_id *id)
+{
+    if (point >= PM_VARIANT_SPACE)
+        return false;
+    *id = (struct pm_variant_id){recipe_of(point), recipe_of(point >> RECIPE_BITS)};
+    return is_recipe(&id->first) && (is_none(&id->second) || is_recipe(&id->second));
+}
+
+const char *pm_variant_recipe_name(uint32_t number)
+{
+    return number < RECIPES ? recipes[number].name : NULL;
+}
+
+static bool is_known(const struct pm_variant_recipe *recipe)
+{
+    return recipe->number > 0 && recipe->number < RECIPES &&
+           recipes[recipe->number].version == recipe->version;
+}
+
+bool pm_variant_is_known(uint32_t point)
+{
+    struct pm_variant_id id;
+    return pm_variant_id_of(point, &id) && is_known(&id.first) &&
+           (is_none(&id.second) || is_known(&id.second));
+}
+
+/* Appends a recipe's name. */
+static size_t name_recipe(const struct pm_variant_recipe *recipe, char *to, size_t room)
+{
+    const char *known = pm_variant_recipe_name(recipe->number);
+    int size =
+        known ? snprintf(to, room, "%s", known) : snprintf(to, room, "#%" PRIu32, recipe->number);
+    if (!(known && is_known(recipe)) && size > 0 && (size_t)size < room)
+        size += snprintf(to + size, room - (size_t)size, "@%" PRIu32, recipe->version);
+    return size > 0 && (size_t)size < room ? (size_t)size : 0;
+}
+
+void pm_variant_point_name(uint32_t point, char name[PM_VARIANT_POINT_NAME])
+{
+    struct pm_variant_id id;
+    if (!pm_variant_id_of(point, &id)) {
+        snprintf(name, PM_VARIANT_POINT_NAME, "none");
+        return;
+    }
+    size_t at = name_recipe(&id.first, name, PM_VARIANT_POINT_NAME);
+    if (id.second.number == 0)
+        return;
+    name[at++] = '+';
+    name_recipe(&id.second, name + at, PM_VARIANT_POINT_NAME - at);
+}
+
+struct pm_point_counts pm_variant_counts(uint32_t point, uint32_t pairs, double mean)
+{
+    const double clipped = fmax(-PM_VARIANT_CLIP, fmin(mean, PM_VARIANT_CLIP));
+    const uint64_t x = PM_VARIANT_UNIT * pairs;
+    const double y = (double)x * (0.5 + clipped / (2 * PM_VARIANT_CLIP));
+    return (struct pm_point_counts){
+        .point = point,
+        .calls = pairs,
+        .entry_lanes = pairs,
+        .entry_subgroups = pairs,
+        .counts = {[PM_VARIANT_MOST] = x, [PM_VARIANT_SAID] = (uint64_t)llround(y)},
+    };
+}

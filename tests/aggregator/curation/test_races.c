@@ -1,0 +1,269 @@
+/* From clusters of variants to races that are published: who counts, what days and tokens do, and
+ * what is forgotten. On either storage; the clock is the test's. */
+#include "aggregator/curation/publish_races.h"
+#include "profile/variant_point.h"
+#include "tests/aggregator/players.h"
+#include <math.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+#define HOUR 3600
+#define DAY 86400
+#define MORNING ((int64_t)20000 * DAY + HOUR)
+enum { PLAYERS = 80 };
+
+static int set_up(void **state)
+{
+    struct place *place = place_create(78);
+    place->now = MORNING;
+    place->keeping.publish_all = false;
+    place->keeping.retention_days = PM_RETENTION_DAYS;
+    place->keeping.min_tokens = PM_MIN_TOKENS;
+    place->keeping.token_clusters = PM_TOKEN_CLUSTERS;
+    place->keeping.publish_seconds = HOUR;
+    place_open(place);
+    *state = place;
+    return 0;
+}
+
+/* token 0: none. */
+static void put(struct place *place, unsigned token, const struct pm_shader_profile *shader)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_ingest_source source;
+    const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
+    struct pm_profile *profile = place_profile(place, shader);
+    profile->day = (uint32_t)(place->now / DAY);
+    const struct pm_profile *profiles = profile;
+    memset(&source, 0, sizeof(source));
+    memcpy(&source, &token, sizeof(token));
+    if (!pm_aggregator_ingest_from(place->aggregator, &profiles, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+static void curate(struct place *place)
+{
+    struct pm_error error;
+    if (!pm_aggregator_curate(place->aggregator, "game", &error))
+        fail_msg("%s", error.message);
+}
+
+/* NULL: nothing is published of the shader. */
+static const struct pm_race *published(struct place *place, uint64_t shader,
+                                       char etag[static PM_ETAG_TEXT])
+{
+    static struct pm_races races;
+    struct pm_error error = {0};
+    const struct pm_shader_key key = key_of(shader);
+    const struct pm_environment in = players_environment();
+    if (!pm_races_published(pm_aggregator_storage(place->aggregator), "game", place->arena, &races,
+                            etag, &error)) {
+        assert_int_equal(error.code, PM_ERROR_STATE);
+        return NULL;
+    }
+    return pm_races_find(&races, &key, &in);
+}
+
+static const struct pm_race *race_of(struct place *place, uint64_t shader)
+{
+    char etag[PM_ETAG_TEXT];
+    return published(place, shader, etag);
+}
+
+/* A day of so many players, and the next morning. */
+static const struct pm_race *day(struct place *place, unsigned players, uint64_t shader,
+                                 const struct truth *truth)
+{
+    const struct pm_race *race = race_of(place, shader);
+    for (unsigned player = 1; player <= players; player++) {
+        const struct pm_shader_profile profile = players_measure(place, shader, truth, race);
+        put(place, player, &profile);
+    }
+    curate(place);
+    place->now += DAY;
+    curate(place);
+    return race_of(place, shader);
+}
+
+/* Clusters of a point in both halves, by the storage. */
+struct halves {
+    uint32_t point;
+    uint64_t clusters[2];
+};
+
+static bool visit(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                  struct pm_error *error)
+{
+    struct halves *halves = user;
+    struct pm_statistics statistics;
+    if (key->kind != PM_KIND_VARIANT)
+        return true;
+    pm_statistics_init(&statistics);
+    const bool done = pm_statistics_decode(blob, size, &statistics, error);
+    const struct pm_point_statistics *point =
+        done ? pm_statistics_find(&statistics, halves->point) : NULL;
+    if (point)
+        halves->clusters[(key->flags & PM_PROFILE_HELD_OUT) != 0] +=
+            point->measures[PM_MEASURE_SAID].n;
+    pm_statistics_finish(&statistics);
+    return done;
+}
+
+static struct halves halves_of(struct place *place, uint32_t variant)
+{
+    struct halves halves = {.point = players_point(variant)};
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    assert_true(storage->operations->read_game(storage, "game", NULL, visit, &halves, NULL));
+    return halves;
+}
+
+/* However many uploads, a token's day is one cluster, and in one half; of many tokens half is held
+ * out. */
+static void test_clusters(void **state)
+{
+    struct place *place = *state;
+    const struct pm_point_counts point = pm_variant_counts(players_point(2), 8, -0.05);
+    const struct pm_shader_profile shader = players_profile(place, 1, &point, 1);
+    for (unsigned token = 1; token <= 64; token++)
+        for (int upload = 0; upload < 3; upload++)
+            put(place, token, &shader);
+    place->now += DAY;
+    curate(place);
+    const struct halves halves = halves_of(place, 2);
+    assert_int_equal(halves.clusters[0] + halves.clusters[1], 64);
+    assert_in_range(halves.clusters[0], 16, 48);
+    /* Uploads without a token are each one, and are halved, too. */
+    for (int upload = 0; upload < 64; upload++)
+        put(place, 0, &shader);
+    curate(place);
+    const struct halves more = halves_of(place, 2);
+    assert_int_equal(more.clusters[0] + more.clusters[1], 128);
+    assert_in_range(more.clusters[0] - halves.clusters[0], 16, 48);
+}
+
+/* The right one wins, and its gain holds; one with as many days behind it is no surer of it. */
+static void test_winner(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.92)}};
+    const struct pm_race *race = NULL;
+    for (int i = 0; i < 10 && (!race || race->winner == 0); i++)
+        race = day(place, PLAYERS, 1, &truth);
+    assert_non_null(race);
+    assert_int_equal(race->winner, players_point(7));
+    assert_true(race->low <= log(0.92) && log(0.92) <= race->high);
+    /* It is forgotten with its shader. */
+    uint64_t blobs;
+    const struct pm_shader_key key = key_of(1);
+    assert_true(pm_aggregator_drop(place->aggregator, "game", &key, &blobs, NULL));
+    assert_true(blobs > 0);
+    assert_null(race_of(place, 1));
+}
+
+/* Whatever one token says, and however often one looks. */
+static void test_one_token_decides_nothing(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {0};
+    for (int i = 0; i < 6; i++) {
+        for (int upload = 0; upload < 6; upload++) {
+            const struct pm_shader_profile lie = players_lie(place, 1);
+            put(place, 1000, &lie);
+        }
+        const struct pm_race *race = day(place, PLAYERS, 1, &truth);
+        if (race && race->winner != 0)
+            fail_msg("a winner on day %d", i);
+    }
+}
+
+/* Variants that a few made up are not in the race, and change nothing for the others. */
+static void test_made_up_variants(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.90)}};
+    struct pm_point_counts points[500];
+    for (uint32_t i = 0; i < 500; i++) {
+        /* Of versions that there are not, and pairs that nobody else has measured. */
+        const struct pm_variant_id id =
+            i < 250 ? (struct pm_variant_id){{1 + i % 50, 2 + i / 50}, {0, 0}}
+                    : (struct pm_variant_id){{1 + i % 31, 1}, {1 + i / 31, 1}};
+        uint32_t point = 0;
+        assert_true(pm_variant_point(&id, &point));
+        points[i] = pm_variant_counts(point, 8, -1);
+    }
+    for (uint32_t i = 1; i < 500; i++) /* ascending */
+        for (uint32_t j = i; j > 0 && points[j - 1].point > points[j].point; j--) {
+            const struct pm_point_counts swapped = points[j];
+            points[j] = points[j - 1];
+            points[j - 1] = swapped;
+        }
+    const struct pm_race *race = NULL;
+    for (int i = 0; i < 10 && (!race || race->winner == 0); i++) {
+        for (unsigned token = 1000; token < 1000 + PM_MIN_TOKENS - 1; token++) {
+            const struct pm_shader_profile profile = players_profile(place, 1, points, 500);
+            put(place, token, &profile);
+        }
+        race = day(place, PLAYERS, 1, &truth);
+    }
+    assert_non_null(race);
+    assert_int_equal(race->winner, players_point(7));
+    assert_true(race->variant_count <= PM_RACE_ARMS + PM_RACE_PAIRS);
+}
+
+/* Once an hour, and only what enough new tokens have spoken of since. */
+static void test_when_it_is_published(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.90)}};
+    char first[PM_ETAG_TEXT], second[PM_ETAG_TEXT];
+    assert_non_null(day(place, PLAYERS, 1, &truth));
+    published(place, 1, first);
+    place->now += 3 * HOUR;
+    curate(place);
+    published(place, 1, second);
+    assert_string_equal(first, second);
+    /* Of too few nothing of it changes. */
+    day(place, PM_MIN_TOKENS - 1, 1, &truth);
+    day(place, PM_MIN_TOKENS - 1, 1, &truth);
+    published(place, 1, second);
+    assert_string_equal(first, second);
+    day(place, PLAYERS, 1, &truth);
+    day(place, PLAYERS, 1, &truth);
+    published(place, 1, second);
+    assert_string_not_equal(first, second);
+}
+
+/* Databases are as they were: nothing of variants is in them. */
+static void test_databases_have_none(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {0};
+    const struct pm_point_counts block = block_counts(0, 64, 64);
+    const struct pm_shader_profile shader = block_shader(place->arena, 2, 1, &block, 1);
+    char etag[PM_ETAG_TEXT];
+    for (unsigned token = 1; token <= PM_MIN_TOKENS; token++)
+        put(place, token, &shader);
+    day(place, PLAYERS, 1, &truth);
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 1);
+    assert_int_equal(database.shaders[0].kind, PM_KIND_BLOCK);
+    assert_int_equal(place_estimates(place).shader_count, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(test_clusters),
+        TEST(test_winner),
+        TEST(test_made_up_variants),
+        TEST(test_one_token_decides_nothing),
+        TEST(test_when_it_is_published),
+        TEST(test_databases_have_none),
+    };
+    return cmocka_run_group_tests_name("races", tests, NULL, NULL);
+}

@@ -88,6 +88,46 @@ static uint32_t day_of(const char *path)
                : 0;
 }
 
+static bool encode(const struct pm_profile *profile, struct pm_buffer *body, struct pm_error *error)
+{
+    struct pm_buffer wire;
+    pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
+    const bool done =
+        pm_profile_encode(profile, &wire, error) && pm_compress(wire.data, wire.size, body, error);
+    pm_buffer_finish(&wire);
+    return done;
+}
+
+/* Without what was measured of variants, where there is anything else. */
+static bool encode_plain(const struct pm_profile *profile, struct pm_session_upload *upload,
+                         struct pm_error *error)
+{
+    struct pm_shader_profile *shaders = calloc(profile->shader_count + 1, sizeof(*shaders));
+    if (!shaders)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    struct pm_profile plain = *profile;
+    plain.shaders = shaders;
+    plain.shader_count = 0;
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        if (profile->shaders[i].kind != PM_KIND_VARIANT)
+            shaders[plain.shader_count++] = profile->shaders[i];
+    }
+    upload->plain_shaders = plain.shader_count;
+    const bool needed = plain.shader_count > 0 && plain.shader_count < profile->shader_count;
+    const bool done = !needed || encode(&plain, &upload->plain, error);
+    free(shaders);
+    return done;
+}
+
+void pm_session_upload_leave_variants(struct pm_session_upload *upload)
+{
+    struct pm_buffer whole = upload->body;
+    upload->body = upload->plain;
+    upload->plain = whole;
+    pm_buffer_finish(&upload->plain);
+    upload->shaders = upload->plain_shaders;
+}
+
 static bool build_upload(struct group *group, const char *path, unsigned part,
                          struct pm_session_upload *upload, struct pm_error *error)
 {
@@ -100,12 +140,10 @@ static bool build_upload(struct group *group, const char *path, unsigned part,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (!id_of(path, part, profile.upload_id))
         return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
-    struct pm_buffer wire;
-    pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
     pm_buffer_init(&upload->body, pm_profile_limits_default.decompressed_bytes);
-    bool built = pm_profile_encode(&profile, &wire, error) &&
-                 pm_compress(wire.data, wire.size, &upload->body, error);
-    pm_buffer_finish(&wire);
+    pm_buffer_init(&upload->plain, pm_profile_limits_default.decompressed_bytes);
+    const bool built =
+        encode(&profile, &upload->body, error) && encode_plain(&profile, upload, error);
     upload->shaders = profile.shader_count;
     upload->game = group->game;
     group->game = NULL;
@@ -137,6 +175,7 @@ void pm_session_finish(struct pm_session *session)
     for (unsigned i = 0; i < session->count; i++) {
         free(session->uploads[i].game);
         pm_buffer_finish(&session->uploads[i].body);
+        pm_buffer_finish(&session->uploads[i].plain);
     }
     session->count = 0;
 }

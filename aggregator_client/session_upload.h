@@ -13,6 +13,10 @@ struct pm_session_upload {
     char *game;
     struct pm_buffer body; /* what is POSTed: zstd of the protobuf encoding */
     size_t shaders;
+    /* The same without what was measured of variants, for a server that does not know of it
+     * (sync_races.h); empty where nothing was, or nothing else. */
+    struct pm_buffer plain;
+    size_t plain_shaders;
 };
 
 struct pm_session {
@@ -28,6 +32,14 @@ struct pm_session {
  * gives the same. false: it could not be read, or two checkpoints contradict each other. */
 bool pm_session_build(struct pm_session *session, const char *path, struct pm_error *error);
 void pm_session_finish(struct pm_session *session);
+
+/* Whether something was measured of variants. */
+static inline bool pm_session_upload_has_variants(const struct pm_session_upload *upload)
+{
+    return upload->plain_shaders < upload->shaders;
+}
+/* Leaves that out. */
+void pm_session_upload_leave_variants(struct pm_session_upload *upload);
 
 /* Takes the bytes that an earlier sync wrote to the file `kept` before it first sent them, in place
  * of those just built (a later version may build others). false: there is no such file, or it is

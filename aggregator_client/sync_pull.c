@@ -1,5 +1,6 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/sync.h"
+#include "aggregator_client/sync_races.h"
 #include "aggregator_client/sync_verdicts.h"
 #include "base/file.h"
 #include "base/names.h"
@@ -205,6 +206,18 @@ static bool request(const struct pm_sync_info *info, struct pm_http *http, struc
     return done;
 }
 
+/* What lies beside the database; without it a game runs as well. Races are for who takes part. */
+static void pull_besides(const struct pm_sync_info *info, const struct pm_game_settings *settings,
+                         struct pm_http *http, const struct pm_retry *retry, const char *game)
+{
+    struct pm_error why = {0};
+    bool takes;
+    pm_sync_pull_verdicts(info, settings->server, http, retry, game);
+    if ((settings->own.optimize.variants || settings->server->optimize.variants) &&
+        !pm_sync_pull_races(info, http, retry, game, &takes, &why))
+        pm_log_info(info->log, "the races of \"%.100s\" are not taken: %s", game, why.message);
+}
+
 static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
                       struct pm_retry *retry, const char *game, struct pm_sync_report *report,
                       struct pm_error *error)
@@ -224,7 +237,7 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
         pulled = pm_sync_http(http, settings.server, &why) &&
                  request(info, *http, retry, game, path, tag_path, report, &why);
         if (pulled)
-            pm_sync_pull_verdicts(info, settings.server, *http, retry, game);
+            pull_besides(info, &settings, *http, retry, game);
         if (!pulled && why.code == PM_ERROR_NETWORK)
             snprintf(report->away, sizeof(report->away), "%s", settings.server->aggregator.url);
         if (!pulled && error)

@@ -1,4 +1,5 @@
 #include "aggregator_client/session_upload.h"
+#include "aggregator_client/sync_races.h"
 #include "aggregator_client/sync_refused.h"
 #include "base/file.h"
 #include <dirent.h>
@@ -38,6 +39,25 @@ static void note_waiting(struct sync *sync, const char *why)
     char *first = sync->report->waits_for;
     if (first[0] == '\0')
         snprintf(first, sizeof(sync->report->waits_for), "%s", why);
+}
+
+/* A server that does not know of races would refuse an upload that has something of them whole.
+ * false: it did not say. */
+static bool fit(struct sync *sync, struct pm_http *http, struct pm_session_upload *upload,
+                struct pm_error *why)
+{
+    bool takes;
+    if (!pm_session_upload_has_variants(upload))
+        return true;
+    pm_retry_restart(&sync->retry);
+    if (!pm_sync_pull_races(sync->info, http, &sync->retry, upload->game, &takes, why))
+        return false;
+    if (!takes) {
+        pm_session_upload_leave_variants(upload);
+        pm_log_info(sync->info->log,
+                    "the aggregator knows nothing of races: what was measured of variants stays");
+    }
+    return true;
 }
 
 static bool write_file(const char *path, const struct pm_buffer *body, struct pm_error *error)
@@ -108,8 +128,14 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
     struct pm_http *http = NULL;
     if (settings.withheld) {
         note_waiting(sync, settings.why);
-    } else if (!(http = pm_sync_http(&sync->http, settings.server, &why)) ||
-               (!known && !write_file(kept, &upload->body, &why))) {
+    } else if (!(http = pm_sync_http(&sync->http, settings.server, &why))) {
+        note_failure(sync, &why);
+    } else if (!known && !fit(sync, http, upload, &why)) {
+        give_up(sync, &settings, &why);
+        note_waiting(sync, "the aggregator does not take it now");
+    } else if (!known && upload->shaders == 0) {
+        fate = PM_FATE_ACKNOWLEDGED; /* nothing is left of it */
+    } else if (!known && !write_file(kept, &upload->body, &why)) {
         note_failure(sync, &why);
     } else {
         fate = pm_sync_send(sync->info->log, &sync->retry, http, &upload->body, rules, &why);

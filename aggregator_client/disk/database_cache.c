@@ -21,14 +21,46 @@ char *pm_database_cache_path(const char *game)
     return path;
 }
 
-char *pm_verdicts_cache_path(const char *game)
+/* Beside the game's database; malloc'ed. */
+static char *path_beside(const char *game, const char *suffix)
 {
     char *database = pm_database_cache_path(game), *path = NULL;
-    const size_t length = database ? strlen(database) : 0, suffix = sizeof(".pmdb") - 1;
-    if (length > suffix && asprintf(&path, "%.*s.verdicts", (int)(length - suffix), database) < 0)
+    const size_t length = database ? strlen(database) : 0, own = sizeof(".pmdb") - 1;
+    if (length > own && asprintf(&path, "%.*s%s", (int)(length - own), database, suffix) < 0)
         path = NULL;
     free(database);
     return path;
+}
+
+char *pm_verdicts_cache_path(const char *game)
+{
+    return path_beside(game, ".verdicts");
+}
+
+char *pm_races_cache_path(const char *game)
+{
+    return path_beside(game, ".pmraces");
+}
+
+bool pm_races_cache_load(const char *game, struct pm_arena *arena, struct pm_races *races,
+                         struct pm_error *error)
+{
+    struct pm_buffer body;
+    char *path = pm_races_cache_path(game);
+    bool loaded = false;
+    pm_buffer_init(&body, PM_RACES_BODY_BYTES);
+    if (!path)
+        pm_fail(error, PM_ERROR_MEMORY, "no place for cached races");
+    else if (access(path, F_OK) != 0)
+        pm_fail(error, PM_ERROR_STATE, "%s: no races were pulled yet", path);
+    else if (pm_file_read(path, &body, error))
+        loaded = (pm_races_body_decode(body.data, body.size, arena, races, error) &&
+                  (strcmp(races->game, game) == 0 ||
+                   pm_fail(error, PM_ERROR_INPUT, "they are of another game"))) ||
+                 pm_fail_prefix(error, "%s", path);
+    pm_buffer_finish(&body);
+    free(path);
+    return loaded;
 }
 
 bool pm_database_body_decode(const void *body, size_t size, struct pm_arena *arena,

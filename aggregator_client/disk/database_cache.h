@@ -6,6 +6,7 @@
 #pragma once
 
 #include "profile/packed_database.h"
+#include "profile/races.h"
 
 /* Where the layer finds a game's database (zstd): <safe name>.pmdb in the folder
  * PIECEMEAL_DATABASES names (`piecemeal run --local` sets it), else in $PLACE_CACHE/databases;
@@ -15,6 +16,15 @@ char *pm_database_cache_path(const char *game);
 /* Where what an operator signed of the game lies (profile/signed_verdicts.h), beside it:
  * <safe name>.verdicts; malloc'ed. */
 char *pm_verdicts_cache_path(const char *game);
+
+/* Where the races of its variants lie (profile/races.h), beside it: <safe name>.pmraces; malloc'ed.
+ */
+char *pm_races_cache_path(const char *game);
+/* Decodes them; *races' memory is the arena's, of PM_RACES_MEMORY_BYTES at most. PM_ERROR_STATE:
+ * there are none. */
+#define PM_RACES_MEMORY_BYTES (8 * PM_RACES_BYTES)
+bool pm_races_cache_load(const char *game, struct pm_arena *arena, struct pm_races *races,
+                         struct pm_error *error);
 
 /* Decodes the cached database; *database's memory is the arena's. PM_ERROR_STATE: there is none. */
 bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,

@@ -2,6 +2,7 @@
 #include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/db/db_people.h"
+#include "tools/db/db_races.h"
 #include "tools/export/export.h"
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +17,9 @@ static const char help[] =
     "  --shader KEY      only the shaders whose key starts so, with every point's estimates\n"
     "  --points          every number: kinds, calls, and every point's estimates\n"
     "  --json            everything, as JSON\n\n"
-    "A line a shader, the hottest first, by estimated cycles.\n\n"
+    "A line a shader, the hottest first, by estimated cycles. Then races of variants: which one of "
+    "a\n"
+    "shader's has won, of how many; with --points or --shader every variant.\n\n"
     "With --points: a point is covered once a sample has measured it. FREQ is how often a block "
     "runs per "
     "invocation of the shader\n"
@@ -231,7 +234,12 @@ static bool show(const struct options *options, const struct pm_estimates *estim
     struct pm_arena *arena = pm_arena_create(0);
     bool ok = arena != NULL || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     ok = ok && pm_left_alone_read(NULL, estimates->database.game, 0, arena, &left, error);
-    const struct pm_export export = {&estimates->database, options->shader, &left};
+    struct pm_races races;
+    ok = ok && pm_db_races_load(estimates, options->source.database, &races, error);
+    const struct pm_export export = {.database = &estimates->database,
+                                     .shader = options->shader,
+                                     .left_alone = &left,
+                                     .races = &races};
     if (ok && options->shader && !pm_export_selects_any(&estimates->database, options->shader))
         ok = pm_fail(error, PM_ERROR_STATE, "no shader of %s has a key that begins with %s",
                      estimates->database.game, options->shader);
@@ -242,6 +250,7 @@ static bool show(const struct options *options, const struct pm_estimates *estim
                                : pm_db_people(estimates, options->store, stdout, error))) {
         print_sessions(&estimates->database);
         print_left_alone(&left, arena);
+        pm_db_races_print(&races, options->shader, options->points || options->shader, stdout);
     }
     pm_arena_destroy(arena);
     return ok;

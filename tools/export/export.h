@@ -19,12 +19,14 @@
 #include "base/error.h"
 #include "profile/database.h"
 #include "profile/left_alone.h"
+#include "profile/races.h"
 #include <stdio.h>
 
 struct pm_export {
     const struct pm_database *database;
     const char *shader;                     /* only those whose key's text starts so; NULL: all */
     const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
+    const struct pm_races *races;           /* likewise */
     const char *store;    /* folder of the shader store, for Fossilize; NULL: the default one */
     FILE *index;          /* Fossilize: a line for each; NULL: nothing is said */
     double uniform_share; /* optimize.uniform_share of the game, for LLVM */
@@ -33,7 +35,7 @@ struct pm_export {
 typedef bool (*pm_exporter)(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* One object; "shaders" has what `db show --json` has, "left_alone" how many shaders this machine's
- * layer could make nothing of, and why. */
+ * layer could make nothing of, and why; "races" the races of variants. */
 bool pm_export_json(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* RFC 4180: a head, and one row per point and measure. Fields are empty where there is no sample.
@@ -69,6 +71,9 @@ bool pm_export_foz(const struct pm_export *export, FILE *out, struct pm_error *e
 
 /* prefix NULL: true. */
 bool pm_export_selected(const struct pm_shader_estimates *shader, const char *prefix);
+bool pm_export_selected_race(const struct pm_race *race, const char *prefix);
+/* "races", and a comma behind. */
+bool pm_export_races(const struct pm_export *export, FILE *out, struct pm_error *error);
 /* Whether any is. */
 bool pm_export_selects_any(const struct pm_database *database, const char *prefix);
 

@@ -122,6 +122,8 @@ bool pm_export_json(const struct pm_export *export, FILE *out, struct pm_error *
         done = print(left_alone_json(export->left_alone), out, error);
         fputs(",\n", out);
     }
+    if (done && export->races)
+        done = pm_export_races(export, out, error);
     fputs("\"shaders\":[", out);
     const char *separator = "\n";
     for (size_t i = 0; done && i < database->shader_count; i++) {

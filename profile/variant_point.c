@@ -41,6 +41,15 @@ static const struct {
     {"late-scalars", 1},
     {"hoist-late", 1},
     {"repeat-late", 1},
+    /* The canonical module, or what the first recipe made, with a required subgroup size. */
+    [PM_VARIANT_SUBGROUP] = {"subgroup-1", 1},
+    {"subgroup-2", 1},
+    {"subgroup-4", 1},
+    {"subgroup-8", 1},
+    {"subgroup-16", 1},
+    {"subgroup-32", 1},
+    {"subgroup-64", 1},
+    {"subgroup-128", 1},
 };
 
 enum { RECIPES = sizeof(recipes) / sizeof(*recipes) };
@@ -90,17 +99,33 @@ const char *pm_variant_recipe_name(uint32_t number)
     return number < RECIPES ? recipes[number].name : NULL;
 }
 
+struct pm_variant_recipe pm_variant_subgroup(uint32_t size)
+{
+    for (uint32_t number = PM_VARIANT_SUBGROUP; number < RECIPES; number++)
+        if (size == UINT32_C(1) << (number - PM_VARIANT_SUBGROUP))
+            return (struct pm_variant_recipe){number, recipes[number].version};
+    return (struct pm_variant_recipe){0};
+}
+
 static bool is_known(const struct pm_variant_recipe *recipe)
 {
-    return recipe->number > 0 && recipe->number < RECIPES &&
+    return recipe->number > 0 && recipe->number < RECIPES && recipes[recipe->number].name &&
            recipes[recipe->number].version == recipe->version;
+}
+
+uint32_t pm_variant_subgroup_size(const struct pm_variant_recipe *recipe)
+{
+    return recipe->number >= PM_VARIANT_SUBGROUP && is_known(recipe)
+               ? UINT32_C(1) << (recipe->number - PM_VARIANT_SUBGROUP)
+               : 0;
 }
 
 bool pm_variant_is_known(uint32_t point)
 {
     struct pm_variant_id id;
     return pm_variant_id_of(point, &id) && is_known(&id.first) &&
-           (is_none(&id.second) || is_known(&id.second));
+           (is_none(&id.second) ||
+            (is_known(&id.second) && pm_variant_subgroup_size(&id.first) == 0));
 }
 
 /* Appends a recipe's name. */

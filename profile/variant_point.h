@@ -3,9 +3,10 @@
  * its time over the original's.
  *
  * A variant is a recipe by its number and version, or two, one after the other
- * (shader_rewrite/variants/recipes.c; numbers are its order, from 1, so that they stay). A version
- * that is raised makes another point: what was measured before says nothing of it. The space is the
- * same for all shaders, so that nobody need agree on it.
+ * (shader_rewrite/variants/recipes.c; numbers are its order, from 1, so that they stay). A required
+ * subgroup size counts as one that comes last. A version that is raised makes another point: what
+ * was measured before says nothing of it. The space is the same for all shaders, so that nobody
+ * need agree on it.
  *
  * A cluster says one logarithm of a variant, at most PM_VARIANT_CLIP either way: x is
  * PM_VARIANT_UNIT a pair of timed calls, y its share that the logarithm is between the bounds. So
@@ -25,6 +26,13 @@ struct pm_variant_recipe {
     uint32_t number, version; /* from 1, to PM_VARIANT_NUMBERS and PM_VARIANT_VERSIONS */
 };
 enum { PM_VARIANT_NUMBERS = 63, PM_VARIANT_VERSIONS = 15 };
+
+/* From here on, numbers are required subgroup sizes: 1, 2, 4 up to 128. */
+enum { PM_VARIANT_SUBGROUP = 56 };
+/* number 0: it is no such size. */
+struct pm_variant_recipe pm_variant_subgroup(uint32_t size);
+/* 0: it is a recipe's, or nothing's. */
+uint32_t pm_variant_subgroup_size(const struct pm_variant_recipe *recipe);
 
 struct pm_variant_id {
     struct pm_variant_recipe first, second; /* second: run over what the first made; 0: none */

@@ -291,8 +291,11 @@ static void add_pairs(struct judging *judging)
         taken[best] = true;
         if (!pm_variant_id_of(judging->gathered[best].point, &second))
             continue;
-        const struct pm_variant_id pair = {first.first, second.first};
-        if (pm_variant_point(&pair, &point) && !is_there(judging, point) &&
+        const bool size = pm_variant_subgroup_size(&first.first) != 0; /* it comes last */
+        const struct pm_variant_id pair = {size ? second.first : first.first,
+                                           size ? first.first : second.first};
+        if (pm_variant_point(&pair, &point) && pm_variant_is_known(point) &&
+            !is_there(judging, point) &&
             judging->count < sizeof(judging->arms) / sizeof(*judging->arms))
             judging->gathered[judging->count++] = (struct gathered_arm){.point = point};
     }

@@ -20,6 +20,7 @@
 #include "layer/core/messages.h"
 #include "profile/packed_database.h"
 #include "profile/profile.h"
+#include "profile/races.h"
 #include "profile/signed_verdicts.h"
 #include "shader_rewrite/ir/target.h"
 #include <pthread.h>
@@ -82,6 +83,8 @@ struct pm_instance {
                                             when there is none; read-only */
     struct pm_signed_verdicts signed_verdicts; /* likewise; of nothing when there are none */
     struct pm_arena *signed_arena;             /* their memory; NULL */
+    struct pm_races races;                     /* of variants; likewise */
+    struct pm_arena *races_arena;              /* likewise */
     pthread_mutex_t spool_lock;
     struct pm_spool_writer
         *spool;        /* under spool_lock; NULL until the first checkpoint, and after a failure */

@@ -5,6 +5,7 @@
 #include "base/config_typos.h"
 #include "base/file.h"
 #include "layer/core/identity.h"
+#include "layer/core/session.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
 #include "profile/game_note.h"
@@ -107,6 +108,22 @@ static void load_signed(struct pm_instance *instance)
     free(path);
 }
 
+/* What others found of variants; it says what is measured first, and binds nothing (HAZARDS 24). */
+static void load_races(struct pm_instance *instance)
+{
+    struct pm_error error = {0};
+    if (!pm_session_tests_variants(instance))
+        return;
+    instance->races_arena = pm_arena_create(PM_RACES_MEMORY_BYTES);
+    if (!instance->races_arena)
+        return;
+    if (!pm_races_cache_load(instance->game, instance->races_arena, &instance->races, &error)) {
+        instance->races = (struct pm_races){0};
+        if (error.code != PM_ERROR_STATE)
+            pm_log_warning(instance->log, "races of variants are not used: %s", error.message);
+    }
+}
+
 void pm_instance_open_database(struct pm_instance *instance)
 {
     struct pm_error error = {0};
@@ -116,6 +133,7 @@ void pm_instance_open_database(struct pm_instance *instance)
         if (error.code != PM_OK && error.code != PM_ERROR_STATE)
             pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
         load_signed(instance);
+        load_races(instance);
     }
     instance->database_tried = true;
     pthread_mutex_unlock(&instance->journal_lock);
@@ -173,6 +191,7 @@ static void free_instance(struct pm_instance *instance)
     pthread_mutex_destroy(&instance->journal_lock);
     pm_packed_database_close(instance->database);
     pm_arena_destroy(instance->signed_arena);
+    pm_arena_destroy(instance->races_arena);
     pm_log_destroy(instance->log);
     pm_messages_finish(&instance->messages);
     pm_config_finish(&instance->config);

@@ -34,7 +34,9 @@ struct pm_candidate {
      * gave the one do not count for the other. Called by the poller's thread. */
     uint32_t wanted;
     void (*measured)(struct pm_candidate *candidate, const struct pm_anytime *seen);
-    bool budgeted; /* its trial takes no more of the frames' time than it may (trial.c) */
+    uint32_t variant; /* as a point of its race (profile/variant_point.h), so that what was measured
+                         is told others; 0: none is */
+    bool budgeted;    /* its trial takes no more of the frames' time than it may (trial.c) */
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);

@@ -1,6 +1,7 @@
 #include "layer/shader/contest.h"
 
 #include "layer/core/session.h"
+#include "layer/shader/contest_race.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialize.h"
@@ -74,8 +75,8 @@ void pm_contests_destroy(struct pm_contests *contests)
     free(contests);
 }
 
-/* The canonical module with each of the subgroup sizes that the shader cannot tell from its own. */
-static void add_sizes(struct pm_contest *contest, const struct pm_pipeline *pipeline)
+/* The subgroup sizes that the shader cannot tell from its own, as bits. */
+static uint32_t sizes_of(const struct pm_contest *contest, const struct pm_pipeline *pipeline)
 {
     const struct pm_device_abilities *abilities = &contest->owner->device->abilities;
     const struct pm_words *words = &contest->record->canonical;
@@ -85,12 +86,7 @@ static void add_sizes(struct pm_contest *contest, const struct pm_pipeline *pipe
         .most = pm_pipeline_may_require_size(pipeline) ? abilities->most_subgroup_size : 0,
         .most_subgroups = abilities->most_subgroups,
     };
-    uint32_t left = pm_variant_subgroup_sizes(words->data, words->count, &sizes);
-    for (; left; left &= left - 1) {
-        const uint32_t at = contest->halving.count;
-        if (pm_halving_add(&contest->halving, 1))
-            contest->arms[at].choice.subgroup_size = left & -left;
-    }
+    return pm_variant_subgroup_sizes(words->data, words->count, &sizes);
 }
 
 static struct pm_contest *begin(struct pm_contests *contests, const struct pm_shader_record *record,
@@ -101,10 +97,9 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
         return NULL;
     contest->owner = contests;
     contest->record = record;
-    pm_halving_init(&contest->halving, pm_recipe_count());
-    for (uint32_t a = 0; a < contest->halving.count; a++)
-        contest->arms[a].choice.recipe = pm_recipe_at(a);
-    add_sizes(contest, pipeline);
+    struct pm_environment environment = contests->environment;
+    environment.subgroup_size = record->environment.subgroup_size;
+    pm_contest_field(contest, contests->device, &environment, sizes_of(contest, pipeline));
     *contests->end = contest;
     contests->end = &contest->next;
     contests->open++;

@@ -4,6 +4,7 @@
 
 #include "base/stop.h"
 #include "layer/core/session.h"
+#include "layer/shader/contest_race.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/variant_make.h"
 
@@ -65,6 +66,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     }
     arm->built->contest = contest;
     arm->built->candidate.budgeted = true;
+    arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->next = contest->pipeline->arms;
     contest->pipeline->arms = arm->built;

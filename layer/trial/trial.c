@@ -132,6 +132,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->original = candidate->original;
     trial->is_private = candidate->is_private;
     trial->budgeted = candidate->budgeted;
+    trial->variant = candidate->variant;
     trial->promising = candidate->promising;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);

@@ -201,6 +201,8 @@ static void measure(struct pm_trial *trial, const double *time)
         (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
         atomic_store(&trial->over, true);
         pm_trial_trace(trial, false, "measured");
+        pm_anytime_merge(&trial->untold, &trial->seen);
+        trials->unreported = true;
         pm_trial_set_awake(trial, false);
         candidate->measured(candidate, &trial->seen);
     }

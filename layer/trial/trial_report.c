@@ -2,6 +2,7 @@
 #include "layer/trial/trial_state.h"
 
 #include "layer/counts/report.h"
+#include "profile/variant_point.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,16 +30,44 @@ static bool add(const struct pm_trial *trial, struct pm_report *report, struct p
     return pm_report_add(report, PM_SCENE_STANDARD, &shader, error);
 }
 
+/* What was measured of one of many variants: of their race, under the original's key. */
+static bool add_measured(struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
+{
+    const struct pm_anytime told = trial->untold;
+    trial->untold = (struct pm_anytime){0};
+    if (!(told.count >= 1) || trial->variant == 0)
+        return true;
+    const struct pm_point_counts point =
+        pm_variant_counts(trial->variant, (uint32_t)told.count, pm_anytime_mean(&told));
+    const struct pm_shader_profile shader = {
+        .key = trial->original,
+        .environment = trial->environment,
+        .kind = PM_KIND_VARIANT,
+        .space = PM_VARIANT_SPACE,
+        .points = &point,
+        .point_count = 1,
+    };
+    return pm_report_add(report, PM_SCENE_STANDARD, &shader, error);
+}
+
+static bool add_decided(struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
+{
+    if (trial->summed == 0 || trial->reported)
+        return true;
+    trial->reported = true;
+    return add(trial, report, error);
+}
+
 void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
 {
     pthread_mutex_lock(&trials->lock);
     for (struct pm_trial *trial = trials->unreported ? trials->first : NULL; trial != NULL;
          trial = trial->next) {
-        if (trial->summed == 0 || trial->reported || trial->is_private)
+        if (trial->is_private)
             continue;
-        trial->reported = true;
         struct pm_error error = {0};
-        add(trial, report, &error);
+        if (add_decided(trial, report, &error))
+            add_measured(trial, report, &error);
         if (error.code != PM_OK)
             pm_log_warning(trials->device->instance->log, "a trial was not kept: %s",
                            error.message);

@@ -69,10 +69,12 @@ struct pm_trial {
     uint32_t summed, pairs;
     /* Of one of many variants: it is measured and not judged, up to so many pairs. */
     _Atomic bool measures;
-    uint32_t wanted;        /* under the lock */
-    struct pm_anytime seen; /* the poller's, while it measures */
-    bool budgeted;          /* set when it begins */
-    bool traced;            /* its trace has its beginning; under the lock */
+    uint32_t wanted;          /* under the lock */
+    struct pm_anytime seen;   /* the poller's, while it measures */
+    uint32_t variant;         /* a point of its race (candidate.h) */
+    struct pm_anytime untold; /* of it, measured whole; under the lock */
+    bool budgeted;            /* set when it begins */
+    bool traced;              /* its trace has its beginning; under the lock */
 };
 
 struct pm_trials {

@@ -1,6 +1,8 @@
 #include "profile/variant_point.h"
 #include "tests/cmocka_includes.h"
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static void points_and_back(void **state)
 {
@@ -42,15 +44,27 @@ static void names(void **state)
     char name[PM_VARIANT_POINT_NAME];
     assert_named((struct pm_variant_id){.first = {16, 1}}, "hoist");
     assert_named((struct pm_variant_id){{16, 1}, {28, 1}}, "hoist+strength");
-    assert_named((struct pm_variant_id){{16, 3}, {60, 1}}, "hoist@3+#60@1");
+    assert_named((struct pm_variant_id){{16, 3}, {40, 1}}, "hoist@3+#40@1");
     pm_variant_point_name(0, name);
     assert_string_equal(name, "none");
     assert_true(pm_variant_is_known(16 | 1 << 6));
     assert_false(pm_variant_is_known(16 | 2 << 6));
-    assert_false(pm_variant_is_known(60 | 1 << 6));
+    assert_false(pm_variant_is_known(40 | 1 << 6));
     assert_true(pm_variant_is_known(16 | 1 << 6 | (28 | 1 << 6) << 10));
-    assert_false(pm_variant_is_known(16 | 1 << 6 | (60 | 1 << 6) << 10));
+    assert_false(pm_variant_is_known(16 | 1 << 6 | (40 | 1 << 6) << 10));
     assert_false(pm_variant_is_known(0));
+    for (uint32_t size = 1; size <= 128; size *= 2) {
+        const struct pm_variant_recipe number = pm_variant_subgroup(size);
+        char expected[32];
+        snprintf(expected, sizeof expected, "hoist+subgroup-%u", size);
+        assert_int_equal(pm_variant_subgroup_size(&number), size);
+        assert_named((struct pm_variant_id){{16, 1}, number}, expected);
+        assert_named((struct pm_variant_id){.first = number}, expected + strlen("hoist+"));
+    }
+    assert_int_equal(pm_variant_subgroup(24).number, 0);
+    assert_int_equal(pm_variant_subgroup_size(&(struct pm_variant_recipe){16, 1}), 0);
+    /* A size comes last. */
+    assert_false(pm_variant_is_known(60 | 1 << 6 | (16 | 1 << 6) << 10));
 }
 
 /* What is said is the mean, within the bounds, however sessions are added up. */

@@ -1,0 +1,344 @@
+/* Races of variants in the layer (contest_race.h): what a contest measures is told, and what others
+ * found says what it measures; what is bound, this machine's own trial alone. */
+#include "tests/layer/trial/trying.h"
+
+#include "aggregator_client/disk/spool.h"
+#include "profile/machine_lot.h"
+#include "profile/races.h"
+#include "profile/variant_point.h"
+#include "tests/patience.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64 };
+
+/* Pipelines in the order in which they were first timed, the game's own first. */
+static struct {
+    VkPipeline pipelines[MOST];
+    uint32_t count;
+    double times[MOST]; /* of each, over the game's own; 0: the same */
+} seen;
+
+static uint32_t index_of(VkPipeline pipeline)
+{
+    uint32_t i = 0;
+    while (i < seen.count && seen.pipelines[i] != pipeline)
+        i++;
+    if (i == seen.count && i < MOST)
+        seen.pipelines[seen.count++] = pipeline;
+    return i < MOST ? i : MOST - 1;
+}
+
+static uint64_t cost(void *user, VkPipeline pipeline)
+{
+    const uint32_t i = index_of(pipeline);
+    (void)user;
+    return (uint64_t)(TRYING_ORIGINAL * (seen.times[i] > 0 ? seen.times[i] : 1));
+}
+
+/* seed: the machine's lot. */
+static void open_session(const char *seed)
+{
+    seen.count = 0;
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    pm_harness_open(&trying.h, NULL);
+    trying.compute = optimized_compute(&trying.h);
+    index_of(trying.compute);
+    trying.h.driver->set_cost(cost, NULL);
+}
+
+static void close_session(void)
+{
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close(&trying.h);
+    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
+    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+    unsetenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE");
+    trying = (struct trying){0};
+}
+
+static void run_to_the_end(void)
+{
+    uint64_t until = 0;
+    while (optimized_logged("the fastest is") + optimized_logged("none is faster") == 0 &&
+           patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    assert_int_equal(optimized_logged("the fastest is") + optimized_logged("none is faster"), 1);
+}
+
+/* A machine that has tried nothing, and what the log said is forgotten. */
+static void forget(void)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cd '%s' && rm -rf log piecemeal/journal piecemeal/spool",
+             pm_layered_home());
+    assert_int_equal(system(command), 0);
+}
+
+/* ---- what was told ---- */
+
+static struct {
+    struct pm_shader_key key;
+    struct pm_environment environment;
+    struct pm_point_counts points[MOST];
+    uint32_t count;
+} told;
+
+static bool take(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    (void)user;
+    (void)error;
+    for (size_t i = 0; i < checkpoint->shader_count; i++) {
+        const struct pm_shader_profile *shader = &checkpoint->shaders[i];
+        if (shader->kind != PM_KIND_VARIANT)
+            continue;
+        told.key = shader->key;
+        told.environment = shader->environment;
+        for (size_t j = 0; j < shader->point_count; j++) {
+            uint32_t at = 0;
+            while (at < told.count && told.points[at].point != shader->points[j].point)
+                at++;
+            assert_true(at < MOST);
+            if (at == told.count)
+                told.points[told.count++] =
+                    (struct pm_point_counts){.point = shader->points[j].point};
+            told.points[at].entry_lanes += shader->points[j].entry_lanes;
+            told.points[at].counts[0] += shader->points[j].counts[0];
+            told.points[at].counts[1] += shader->points[j].counts[1];
+        }
+    }
+    return true;
+}
+
+static void read_told(void)
+{
+    char folder[256];
+    struct pm_spool_session *list = NULL;
+    size_t count = 0;
+    struct pm_error error = {0};
+    told.count = 0;
+    snprintf(folder, sizeof folder, "%s/piecemeal/spool", pm_layered_home());
+    assert_true(pm_spool_list(folder, &list, &count, &error));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t damaged_at;
+        if (!pm_spool_read(list[i].path, take, NULL, &damaged_at, &error))
+            fail_msg("%s", error.message);
+    }
+    pm_spool_list_free(list, count);
+}
+
+static double told_log(uint32_t at)
+{
+    return pm_variant_log((double)told.points[at].counts[PM_VARIANT_SAID] /
+                          (double)told.points[at].counts[PM_VARIANT_MOST]);
+}
+
+/* A session that measures all, which tells what there is. The first variant takes `first` of the
+ * time, all others twice as much. */
+static void learn(double first)
+{
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 1 ? first : 2;
+    open_session("1");
+    run_to_the_end();
+    close_session();
+    read_told();
+    forget();
+}
+
+static void what_is_measured_is_told(void **state)
+{
+    (void)state;
+    uint32_t fast = 0, slow = 0;
+    learn(0.95);
+    assert_true(told.count >= 3);
+    assert_true(told.environment.vendor_id != 0 && told.environment.subgroup_size != 0);
+    for (uint32_t i = 0; i < told.count; i++) {
+        assert_true(pm_variant_is_known(told.points[i].point));
+        assert_true(told.points[i].entry_lanes >= 3);
+        assert_int_equal(told.points[i].counts[PM_VARIANT_MOST],
+                         told.points[i].entry_lanes * PM_VARIANT_UNIT);
+        fast += fabs(told_log(i) - log(0.95)) < 1e-3;
+        slow += fabs(told_log(i) - PM_VARIANT_CLIP) < 1e-6;
+    }
+    assert_int_equal(fast, 1);
+    assert_int_equal(slow, told.count - 1);
+}
+
+/* ---- what is said ---- */
+
+/* A race of the variants that were told: `winner` of them has won (told.count: none), and all from
+ * `lost` on have lost. */
+static void publish(uint32_t winner, uint32_t lost)
+{
+    struct pm_race_variant variants[MOST];
+    for (uint32_t i = 0; i < told.count; i++)
+        variants[i] = (struct pm_race_variant){
+            .point = told.points[i].point, .share = 0.02, .clusters = 9, .lost = i >= lost};
+    for (uint32_t i = 1; i < told.count; i++) /* ascending */
+        for (uint32_t j = i; j > 0 && variants[j - 1].point > variants[j].point; j--) {
+            const struct pm_race_variant swapped = variants[j];
+            variants[j] = variants[j - 1];
+            variants[j - 1] = swapped;
+        }
+    const struct pm_race race = {.key = told.key,
+                                 .environment = told.environment,
+                                 .winner = winner < told.count ? told.points[winner].point : 0,
+                                 .low = -0.1,
+                                 .mean = -0.08,
+                                 .high = -0.06,
+                                 .variants = variants,
+                                 .variant_count = told.count};
+    const struct pm_races races = {"game", 1, &race, 1};
+    struct pm_buffer body;
+    struct pm_error error = {0};
+    char path[256];
+    pm_buffer_init(&body, PM_RACES_BODY_BYTES);
+    if (!pm_races_body_encode(&races, &body, &error))
+        fail_msg("%s", error.message);
+    snprintf(path, sizeof path, "%s/game.pmraces", pm_layered_home());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(body.data, 1, body.size, file), body.size);
+    fclose(file);
+    pm_buffer_finish(&body);
+}
+
+/* The seed of a machine that follows a winner, or that goes on with the race, by its lot. */
+static const char *seed_that(bool follows)
+{
+    static char seed[24];
+    for (uint64_t number = 1;; number++) {
+        if (pm_lot_falls(number, &told.key, 0.05) ||
+            pm_lot_falls(number, &told.key, 0.25) == follows)
+            continue;
+        snprintf(seed, sizeof seed, "%llu", (unsigned long long)number);
+        return seed;
+    }
+}
+
+/* The winner alone is measured, then tried, and bound; all else is left in peace. */
+static void a_winner_is_tried_first(void **state)
+{
+    (void)state;
+    learn(2);
+    publish(1, told.count);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    open_session(seed_that(true));
+    run_to_the_end();
+    optimized_assert_logged("what others found fastest is tried first", 1);
+    optimized_assert_logged("of 1 variants the fastest is", 1);
+    assert_int_equal(seen.count, 2);
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     seen.pipelines[1]);
+    close_session();
+    read_told();
+    assert_int_equal(told.count, 1);
+}
+
+/* Whatever others say: what is slower here is not bound, and the next session looks at others. */
+static void a_winner_that_is_slower_here(void **state)
+{
+    (void)state;
+    char name[PM_VARIANT_POINT_NAME];
+    learn(2);
+    publish(1, told.count);
+    pm_variant_point_name(told.points[1].point, name);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 1.3;
+    open_session(seed_that(true));
+    run_to_the_end();
+    optimized_assert_logged("of 1 variants none is faster", 1);
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     trying.compute);
+    close_session();
+    char log[256];
+    snprintf(log, sizeof log, "%s/log", pm_layered_home());
+    assert_int_equal(remove(log), 0);
+    open_session(seed_that(true));
+    run_to_the_end();
+    optimized_assert_logged("variants are drawn by what others ask for", 1);
+    assert_true(seen.count > 2);
+    close_session();
+}
+
+/* Nothing has won: some are drawn, and none that has lost. */
+static void what_has_lost_is_left_out(void **state)
+{
+    (void)state;
+    learn(2);
+    const uint32_t all = told.count;
+    assert_true(all >= 3);
+    publish(all, 1);
+    struct pm_point_counts points[MOST];
+    memcpy(points, told.points, sizeof points);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session(seed_that(true));
+    run_to_the_end();
+    optimized_assert_logged("variants are drawn by what others ask for", 1);
+    close_session();
+    read_told();
+    assert_true(told.count >= 1);
+    for (uint32_t i = 0; i < told.count; i++)
+        for (uint32_t j = 1; j < all; j++)
+            assert_int_not_equal(told.points[i].point, points[j].point);
+}
+
+/* By its lot a machine measures all for itself. */
+static void who_doubts_measures_all(void **state)
+{
+    (void)state;
+    learn(2);
+    const uint32_t all = told.count;
+    publish(1, 2);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    setenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE", "1", 1);
+    open_session("1");
+    run_to_the_end();
+    close_session();
+    read_told();
+    assert_int_equal(told.count, all);
+}
+
+/* What cannot be read changes nothing. */
+static void damaged_races(void **state)
+{
+    (void)state;
+    learn(2);
+    const uint32_t all = told.count;
+    char path[256];
+    snprintf(path, sizeof path, "%s/game.pmraces", pm_layered_home());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("no races", file);
+    fclose(file);
+    open_session("1");
+    run_to_the_end();
+    optimized_assert_logged("races of variants are not used", 1);
+    close_session();
+    read_told();
+    assert_int_equal(told.count, all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(what_is_measured_is_told),     PM_LAYERED_TEST(a_winner_is_tried_first),
+        PM_LAYERED_TEST(a_winner_that_is_slower_here), PM_LAYERED_TEST(what_has_lost_is_left_out),
+        PM_LAYERED_TEST(who_doubts_measures_all),      PM_LAYERED_TEST(damaged_races),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -136,7 +136,7 @@ static void spoil(struct fixture *f, int which)
         f->environment[1].vendor_id = 1;
         break;
     case 13:
-        shader->kind = 5;
+        shader->kind = 6;
         break;
     case 14:
         shader->kind = 0;
@@ -299,7 +299,7 @@ static const char *const refusals[] = {
     "profile: shader 1: field key has 23 bytes, not 24",
     "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
     "profile: shader 1: field environment.subgroup_size is not a power of two from 1 to 128",
-    "profile: shader 1: field environment names a device, which only timing profiles may",
+    "profile: shader 1: field environment names a device, which only profiles of times may",
     "profile: shader 1: field kind is not known to this version",
     "profile: shader 1: field kind is not known to this version",
     "profile: shader 1: field flags has bits not known to this version",
@@ -343,7 +343,7 @@ static const char *const refusals[] = {
     "profile: shader 1: field at_most_once is there, and it is a constant profile",
     "profile: shader 1: point 5: field counts: loads of one value are above loads",
     "profile: shader 1: point 5: field counts: loads of zero are above loads",
-    "profile: shader 1: field environment names a device, which only timing profiles may",
+    "profile: shader 1: field environment names a device, which only profiles of times may",
     "profile: shader 1: field candidates is there, which only zero profiles may have",
 };
 

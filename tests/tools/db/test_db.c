@@ -4,6 +4,7 @@
 #include "base/random.h"
 #include "profile/left_alone.h"
 #include "profile/shader_store.h"
+#include "profile/variant_point.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
 #include <cjson/cJSON.h>
@@ -183,6 +184,68 @@ static void shaders_that_are_left_alone_are_counted(void **state)
     cJSON_Delete(root);
     free(text);
     unsetenv("XDG_DATA_HOME");
+}
+
+/* 60 sessions found one variant of shader 1 faster and one slower; then the game is curated. */
+static void add_race(void)
+{
+    struct pm_random random;
+    struct pm_error error;
+    const struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_aggregator *aggregator = pm_aggregator_open(storage, &info, &error);
+    assert_non_null(aggregator);
+    pm_random_init(&random, 3);
+    for (uint8_t i = 0; i < 60; i++) {
+        const double noise = 0.02 * (pm_random_unit(&random) - 0.5);
+        const struct pm_point_counts points[] = {pm_variant_counts(16 | 1 << 6, 16, -0.08 + noise),
+                                                 pm_variant_counts(28 | 1 << 6, 16, 0.08 + noise)};
+        const struct pm_shader_profile shader = {.key = key_of(1),
+                                                 .environment = {8, 0x10005, 3, 13, 0x6403},
+                                                 .kind = PM_KIND_VARIANT,
+                                                 .space = PM_VARIANT_SPACE,
+                                                 .points = points,
+                                                 .point_count = 2};
+        const struct pm_profile profile = {.upload_id = {2, i},
+                                           .game = "a game",
+                                           .scene = "",
+                                           .layer_version = "1",
+                                           .shaders = &shader,
+                                           .shader_count = 1},
+                                *profiles[] = {&profile};
+        struct pm_ingest_outcome outcome;
+        if (!pm_aggregator_ingest(aggregator, profiles, 1, &outcome, &error))
+            fail_msg("%s", error.message);
+    }
+    if (!pm_aggregator_curate(aggregator, "a game", &error))
+        fail_msg("%s", error.message);
+    pm_aggregator_destroy(aggregator);
+}
+
+static void races_are_shown(void **state)
+{
+    (void)state;
+    char *text = show("");
+    assert_null(strstr(text, "races of variants"));
+    free(text);
+    add_race();
+    text = show("");
+    says(text, "races of variants (times over the original's):");
+    says(text, "device 10005:0003, driver 13, version 6403: hoist wins with 92.");
+    says(text, "1 of 2 variants lost");
+    assert_null(strstr(text, "strength"));
+    free(text);
+    text = show("--points");
+    says(text, "strength");
+    says(text, "  lost\n");
+    free(text);
+    text = show("--json");
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *race = cJSON_GetArrayItem(cJSON_GetObjectItem(root, "races"), 0);
+    assert_string_equal(cJSON_GetObjectItem(race, "winner")->valuestring, "hoist");
+    assert_true(cJSON_GetObjectItem(race, "low")->valuedouble < 0.93);
+    assert_int_equal(cJSON_GetArraySize(cJSON_GetObjectItem(race, "variants")), 2);
+    cJSON_Delete(root);
+    free(text);
 }
 
 static void json_has_every_measure(void **state)
@@ -376,6 +439,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(people_get_a_line_a_shader, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_number_is_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(shaders_that_are_left_alone_are_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(races_are_shown, set_up, tear_down),
         cmocka_unit_test_setup_teardown(json_has_every_measure, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_and_imports, set_up, tear_down),
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),

@@ -241,17 +241,23 @@ static bool take(void *user, const ProtobufCMessage *any, struct pm_error *error
     return true;
 }
 
-bool pm_races_body_decode(const void *body, size_t size, struct pm_arena *arena,
-                          struct pm_races *races, struct pm_error *error)
+bool pm_races_decode(const void *data, size_t size, struct pm_arena *arena, struct pm_races *races,
+                     struct pm_error *error)
 {
     static const struct pm_message_kind kind = {&piecemeal__races__descriptor, "races",
                                                 "list of races"};
     struct taking taking = {arena, races};
+    return pm_message_read(&kind, data, size, PM_RACES_BYTES, take, &taking, error);
+}
+
+bool pm_races_body_decode(const void *body, size_t size, struct pm_arena *arena,
+                          struct pm_races *races, struct pm_error *error)
+{
     struct pm_buffer encoded;
     pm_buffer_init(&encoded, PM_RACES_BYTES);
     const bool done = pm_decompress(body, size, &encoded, error) &&
-                      pm_message_read(&kind, encoded.data ? (const void *)encoded.data : "",
-                                      encoded.size, PM_RACES_BYTES, take, &taking, error);
+                      pm_races_decode(encoded.data ? (const void *)encoded.data : "", encoded.size,
+                                      arena, races, error);
     pm_buffer_finish(&encoded);
     return done;
 }

@@ -57,6 +57,9 @@ const struct pm_race_variant *pm_race_find_variant(const struct pm_race *race, u
  * (PM_ERROR_LIMIT). */
 bool pm_races_body_encode(const struct pm_races *races, struct pm_buffer *body,
                           struct pm_error *error);
-/* Reads a body; everything *races points to is the arena's. */
+/* Reads an encoding; everything *races points to is the arena's. */
+bool pm_races_decode(const void *data, size_t size, struct pm_arena *arena, struct pm_races *races,
+                     struct pm_error *error);
+/* The same of a body. */
 bool pm_races_body_decode(const void *body, size_t size, struct pm_arena *arena,
                           struct pm_races *races, struct pm_error *error);

@@ -5,18 +5,20 @@
  * ended.
  *
  * The same players may have come on all days. So of a variant no more clusters count as independent
- * than players who came on all of the days (races.c).
+ * than players who came on all of the days (race_gathering.c).
  *
  * In a race are the variants by recipes of this build, of which as many clusters of one day speak
  * as publishing asks for tokens, at most PM_RACE_ARMS, those of which most do. So what few made up
  * holds nothing up, and what more made up the others are asked to measure. Once one recipe has won,
- * pairs of it and the next best ones are in it, too.
+ * pairs of it and the next best ones are in it, too. Where there are more races than a body has
+ * room for, those that fewest take part in are left out.
  *
- * Thread safety: a gathering belongs to one thread.
+ * Thread safety: as curate.h.
  */
 #pragma once
 
 #include "aggregator/curation/curate.h"
+#include "aggregator/curation/race_gathering.h"
 #include "aggregator/statistics/race.h"
 #include "profile/races.h"
 
@@ -24,20 +26,6 @@ enum { PM_RACE_ARMS = 96, PM_RACE_PAIRS = 4 };
 
 /* What the name of the body is among those of scenes: no scene is called so (pm_name_check). */
 #define PM_RACES_PUBLICATION "\x01races"
-
-struct pm_race_gathering {
-    struct pm_gathered_race *races; /* in the order in which their blobs came */
-    size_t count, allocated;
-};
-
-/* Zero-initialized before. */
-void pm_race_gathering_finish(struct pm_race_gathering *gathering);
-
-/* Adds what one blob says, in the order of pm_storage_operations.read_game. vouched_day: as in
- * struct pm_curated; 0: too few sent it. */
-bool pm_race_gather(struct pm_race_gathering *gathering, const struct pm_storage_key *key,
-                    const struct pm_statistics *statistics, uint32_t vouched_day,
-                    struct pm_error *error);
 
 /* Judges all that may be published, whose memory is the arena's. vouched_days: of each. */
 bool pm_races_judge(const struct pm_race_gathering *gathering, const struct pm_curator *curator,

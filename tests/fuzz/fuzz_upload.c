@@ -1,6 +1,7 @@
-/* Any bytes as an upload or as a pulled database: compressed as they stand, and uncompressed, since
- * a fuzzer does not find its way through zstd's entropy coding. */
+/* Any bytes as an upload, a pulled database or list of races: compressed as they stand, and
+ * uncompressed, since a fuzzer does not find its way through zstd's entropy coding. */
 #include "profile/database.h"
+#include "profile/races.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fuzz/seeds.h"
 #include <math.h>
@@ -58,6 +59,23 @@ static void decode_profile(const void *data, size_t size)
     pm_arena_destroy(arena);
 }
 
+static void decode_races(const void *data, size_t size)
+{
+    struct pm_arena *arena = pm_arena_create((size_t)1 << 28);
+    struct pm_races races;
+    struct pm_error error = {0};
+    struct pm_buffer out;
+    pm_buffer_init(&out, (size_t)1 << 28);
+    if (pm_races_decode(data, size, arena, &races, &error)) {
+        PM_FUZZ_CHECK(pm_races_body_encode(&races, &out, &error));
+        for (size_t i = 0; i < races.race_count; i++)
+            PM_FUZZ_CHECK(pm_races_find(&races, &races.races[i].key,
+                                        &races.races[i].environment) == &races.races[i]);
+    }
+    pm_buffer_finish(&out);
+    pm_arena_destroy(arena);
+}
+
 static void decode_database(const void *data, size_t size)
 {
     struct pm_arena *arena = pm_arena_create((size_t)64 << 20);
@@ -92,11 +110,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         PM_FUZZ_CHECK(raw.size <= raw.cap);
         decode_profile(raw.data, raw.size);
         decode_database(raw.data, raw.size);
+        decode_races(raw.data, raw.size);
     } else {
         PM_FUZZ_CHECK(error.message[0] != '\0' && raw.size == 0);
     }
     pm_buffer_finish(&raw);
     decode_profile(data, size);
     decode_database(data, size);
+    decode_races(data, size);
     return 0;
 }

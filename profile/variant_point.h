@@ -27,6 +27,8 @@ struct pm_variant_recipe {
 };
 enum { PM_VARIANT_NUMBERS = 63, PM_VARIANT_VERSIONS = 15 };
 
+/* The recipe that changes nothing but what is canonical: it is no half of a pair. */
+enum { PM_VARIANT_CANONICAL = 1 };
 /* From here on, numbers are required subgroup sizes: 1, 2, 4 up to 128. */
 enum { PM_VARIANT_SUBGROUP = 56 };
 /* number 0: it is no such size. */

@@ -73,7 +73,7 @@ static size_t next_best(const struct judging *judging, size_t count, const bool 
         struct pm_variant_id id;
         const double mean = pm_anytime_mean(&judging->arms[i].choosing);
         if (!taken[i] && mean < 0 && pm_variant_id_of(judging->gathered[i].point, &id) &&
-            id.second.number == 0 &&
+            id.second.number == 0 && id.first.number != PM_VARIANT_CANONICAL &&
             (best == SIZE_MAX || mean < pm_anytime_mean(&judging->arms[best].choosing)))
             best = i;
     }
@@ -87,7 +87,7 @@ static void add_pairs(struct judging *judging)
     struct pm_variant_id first, second;
     bool taken[PM_RACE_ARMS + PM_RACE_PAIRS] = {false};
     if (winner == PM_RACE_NONE || !pm_variant_id_of(judging->gathered[winner].point, &first) ||
-        first.second.number != 0)
+        first.second.number != 0 || first.first.number == PM_VARIANT_CANONICAL)
         return;
     taken[winner] = true;
     for (unsigned i = 0; i < PM_RACE_PAIRS; i++) {

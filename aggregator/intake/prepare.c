@@ -60,7 +60,9 @@ static bool check_profile(const struct pm_profile *profile, struct pm_error *err
     for (size_t i = 0; i < profile->shader_count; i++) {
         if (!pm_statistics_check_profile(&profile->shaders[i], error))
             return pm_fail_shader(error, &profile->shaders[i].key);
-        space += profile->shaders[i].space;
+        /* Nothing is kept of variants but what was measured. */
+        space += profile->shaders[i].kind == PM_KIND_VARIANT ? profile->shaders[i].point_count
+                                                             : profile->shaders[i].space;
     }
     if (space > PROFILE_SPACE)
         return pm_fail(error, PM_ERROR_INPUT, "space: %" PRIu64 " in all, which is above %" PRIu64,

@@ -12,7 +12,8 @@ static double half_of(const struct pm_coverage_rules *rules, double estimate, do
 }
 
 static double error_of(const struct pm_coverage_rules *rules, const struct pm_aged *aged,
-                       const struct pm_aged_point *point, const struct pm_point_estimate *found)
+                       const struct pm_aged_point *point, const struct pm_point_estimate *found,
+                       double least)
 {
     struct pm_half_widths halves[PM_MEASURES] = {{0}};
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
@@ -21,7 +22,7 @@ static double error_of(const struct pm_coverage_rules *rules, const struct pm_ag
         halves[i] = (struct pm_half_widths){half_of(rules, found->measures[i].mean, weight),
                                             half_of(rules, found->measures[i].ratio, weight)};
     }
-    return pm_estimate_aged_error(aged, point, halves);
+    return pm_estimate_aged_error(aged, point, halves, least);
 }
 
 bool pm_joint_find(const struct pm_coverage_rules *rules, const struct pm_aged *aged,
@@ -37,8 +38,7 @@ bool pm_joint_find(const struct pm_coverage_rules *rules, const struct pm_aged *
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", aged->count);
     for (size_t i = 0; i < aged->count; i++) {
         const struct pm_aged_point *point = &aged->points[i];
-        errors[i] =
-            fmax(error_of(rules, aged, point, &points[point->point]), share / PM_JOINT_SPARE);
+        errors[i] = error_of(rules, aged, point, &points[point->point], share / PM_JOINT_SPARE);
         sum += errors[i];
     }
     const bool fits = sum <= all;

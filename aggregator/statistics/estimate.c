@@ -8,6 +8,7 @@
 /* What an unbounded ratio's floor stands for: see the header. */
 #define IMAGINED 2.0
 #define IMAGINED_LEAST 0.5
+#define HALVINGS 30 /* of what t may be */
 /* A log-normal distribution's skewness over s/r, where s is small. */
 #define SKEWNESS 3.0
 
@@ -208,14 +209,15 @@ struct pm_ratio pm_estimate_cells(const struct pm_aged_cell *cells, size_t count
     return out;
 }
 
-/* The error of the interval that is `half` wide on each side; 0: it is narrower at any. */
-static double error_of(const struct sample *sample, double estimate, bool bounded, double half)
+/* The error of the interval that is `half` wide on each side; `least`: it is narrower at that. */
+static double error_of(const struct sample *sample, double estimate, bool bounded, double half,
+                       double least)
 {
-    double low, high, below = 0, above = pm_student_t(0, sample->clusters - 1);
+    double low, high, below = 0, above = pm_student_t(least, sample->clusters - 1);
     interval(sample, estimate, bounded, above, &low, &high);
     if (high - low <= 2 * half)
-        return 0;
-    for (int i = 0; i < 40; i++) {
+        return least;
+    for (int i = 0; i < HALVINGS; i++) {
         const double t = (below + above) / 2;
         interval(sample, estimate, bounded, t, &low, &high);
         if (high - low <= 2 * half)
@@ -223,7 +225,7 @@ static double error_of(const struct sample *sample, double estimate, bool bounde
         else
             above = t;
     }
-    return pm_student_error(below, sample->clusters - 1);
+    return fmax(pm_student_error(below, sample->clusters - 1), least);
 }
 
 bool pm_estimate_is_narrow(double estimate, double low, double high, double absolute,
@@ -298,18 +300,19 @@ static struct pm_estimate_basis basis_of(const struct pm_aged *aged,
 }
 
 double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
-                              const struct pm_half_widths halves[static PM_MEASURES])
+                              const struct pm_half_widths halves[static PM_MEASURES], double least)
 {
-    double error = 0;
+    double error = least;
     size_t at = first_of(aged, point->point);
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
         const size_t end = end_of(aged, at, point->point, i);
         const struct pm_estimate_basis basis = basis_of(aged, point, i);
         if (end > at) {
             const struct summary found = summarize(aged->cells + at, end - at, &basis);
-            error = fmax(error, error_of(&found.equals, found.mean, basis.bounded, halves[i].mean));
-            error =
-                fmax(error, error_of(&found.sized, found.ratio, basis.bounded, halves[i].ratio));
+            error = fmax(error,
+                         error_of(&found.equals, found.mean, basis.bounded, halves[i].mean, least));
+            error = fmax(
+                error, error_of(&found.sized, found.ratio, basis.bounded, halves[i].ratio, least));
         }
         at = end;
     }

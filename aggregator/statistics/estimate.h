@@ -106,13 +106,13 @@ void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_poi
 void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_point *point,
                                double error, struct pm_point_estimate *out);
 
-/* The least error at which each interval of the point still is as narrow as this: half of it. What
- * was not measured has none. */
+/* The least error, `least` at least, at which each interval of the point still is as narrow as
+ * this: half of it. What was not measured is. */
 struct pm_half_widths {
     double mean, ratio;
 };
 double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
-                              const struct pm_half_widths halves[static PM_MEASURES]);
+                              const struct pm_half_widths halves[static PM_MEASURES], double least);
 
 /* The same of one statistics, every cluster weighing the same. */
 void pm_estimate_point(const struct pm_statistics *statistics,

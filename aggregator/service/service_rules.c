@@ -42,11 +42,24 @@ bool pm_rules_find(struct pm_service *service, const char *game, char text[stati
     return true;
 }
 
+/* Uploads of those who have a vote are not refused for what is known of a shader, and when the
+ * votes of others have changed that is nothing that they may learn before it is published. */
+static bool may_be_refused(const struct pm_get *get)
+{
+    struct pm_tokens *uploaders = &get->service->uploaders;
+    uint8_t digest[PM_TOKEN_DIGEST_BYTES];
+    const char *authorization = MHD_lookup_connection_value(get->connection, MHD_HEADER_KIND,
+                                                            MHD_HTTP_HEADER_AUTHORIZATION);
+    return !uploaders->asked ||
+           (pm_tokens_digest(authorization, digest) && pm_tokens_is_fleet(uploaders, digest));
+}
+
 enum MHD_Result pm_get_rules(struct pm_get *get)
 {
     char text[PM_RULES_TEXT], json[PM_RULES_TEXT + 16];
     struct pm_error error = {0};
-    if (!pm_rules_find(get->service, get->names[0], text, &error)) {
+    const char *game = may_be_refused(get) ? get->names[0] : NULL;
+    if (!pm_rules_find(get->service, game, text, &error)) {
         pm_log_error(get->service->log, "cannot read what is known of \"%s\": %s", get->names[0],
                      error.message);
         return pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,

@@ -19,5 +19,6 @@
 bool pm_rules_find(struct pm_service *service, const char *game, char text[static PM_RULES_TEXT],
                    struct pm_error *error);
 
-/* GET of a game's. */
+/* GET of a game's; for tokens whose uploads no shader can refuse (they have a vote, votes.h) only
+ * the server's. */
 enum MHD_Result pm_get_rules(struct pm_get *get);

@@ -75,6 +75,37 @@ static void test_tokens_through_http(void **state)
     assert_int_equal(sessions_of_first(place), 3);
 }
 
+static void read_rules(struct place *place, const char *token, char rules[static 40])
+{
+    struct reply reply = http_send(
+        &(struct request){.port = place->port, .path = "/v1/games/game/rules", .token = token});
+    assert_int_equal(reply.status, 200);
+    memcpy(rules, reply.rules, 40);
+    reply_finish(&reply);
+}
+
+/* By what a fleet's uploads are refused changes with what is known of shaders; a player's are not
+ * refused for that, and nothing of it shows. */
+static void test_rules(void **state)
+{
+    struct place *place = *state;
+    char fleet[2][40], player[2][40];
+    const struct pm_shader_key key = key_of(1);
+    struct pm_error error;
+    uint64_t blobs;
+    assert_int_equal(http_upload(place->port, "node-1", profile(place, 1, 0)), 204);
+    read_rules(place, "node-1", fleet[0]);
+    read_rules(place, "token-1", player[0]);
+    if (!pm_aggregator_drop(place->aggregator, "game", &key, &blobs, &error))
+        fail_msg("%s", error.message);
+    read_rules(place, "node-1", fleet[1]);
+    read_rules(place, "token-1", player[1]);
+    assert_string_not_equal(fleet[0], fleet[1]);
+    assert_int_equal(strlen(player[0]), 16);
+    assert_string_equal(player[0], player[1]);
+    assert_memory_equal(player[0], fleet[0], 16);
+}
+
 struct seen {
     size_t count;
     char game[64], reason[600];
@@ -207,11 +238,8 @@ static void test_verdicts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_tokens_through_http),
-        TEST(test_refused_by_the_reader),
-        TEST(test_put_to_the_vote),
-        TEST(test_fleet),
-        TEST(test_verdicts),
+        TEST(test_tokens_through_http), TEST(test_rules), TEST(test_refused_by_the_reader),
+        TEST(test_put_to_the_vote),     TEST(test_fleet), TEST(test_verdicts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,11 @@
-/* Storages as earlier versions left them (storage/old/), opened by this one. */
+/* Storages as earlier versions left them (storage/old/), opened by this one; with with_postgres.sh,
+ * those of PostgreSQL. */
 #include "aggregator/aggregator.h"
 #include "aggregator/check.h"
 #include "aggregator/storage/sqlite/storage_sqlite.h"
 #include "tests/aggregator/sql.h"
 #include "tests/aggregator/storage/old/old_game.h"
+#include <libpq-fe.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,7 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { OLDEST = 1, NEWEST = 10, OLDEST_READABLE = 5 };
+enum { OLDEST = 1, NEWEST = 10, OLDEST_READABLE = 5, NEWEST_OF_POSTGRES = 3 };
 
 struct place {
     char *folder, *path;
@@ -32,14 +34,29 @@ static char *read_text(const char *path)
     return text;
 }
 
+static void postgres_run(const char *url, const char *sql)
+{
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(connection, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s", PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+}
+
 static struct place make_old(int schema)
 {
     struct place place = {.folder = make_folder()};
     char *source = NULL;
-    assert_true(asprintf(&source, OLD_SCHEMAS "/sqlite_schema_%d.sql", schema) > 0);
+    assert_true(asprintf(&source, OLD_SCHEMAS "/%s_schema_%d.sql",
+                         on_postgres() ? "postgres" : "sqlite", schema) > 0);
     char *sql = read_text(source);
-    place.path = join(place.folder, "old.db");
-    sql_run(place.path, sql);
+    place.path = on_postgres() ? fresh_storage(place.folder) : join(place.folder, "old.db");
+    if (on_postgres())
+        postgres_run(place.path, sql);
+    else
+        sql_run(place.path, sql);
     free(sql);
     free(source);
     return place;
@@ -101,7 +118,7 @@ static void upload_again(struct pm_aggregator *aggregator, int schema)
     struct pm_random random;
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_error error;
-    pm_random_init(&random, (uint64_t)schema);
+    pm_random_init(&random, on_postgres() ? OLD_POSTGRES : (uint64_t)schema);
     for (uint64_t i = 1; i <= OLD_UPLOADS + 1; i++) {
         struct pm_ingest_outcome outcome;
         const struct pm_profile *profile = old_upload(arena, &random, i);
@@ -123,7 +140,8 @@ static void count_errors(void *user, enum pm_finding finding, const char *senten
 static void test_upgrades(void **state)
 {
     (void)state;
-    for (int schema = OLDEST; schema <= NEWEST; schema++) {
+    const int newest = on_postgres() ? NEWEST_OF_POSTGRES : NEWEST;
+    for (int schema = OLDEST; schema <= newest; schema++) {
         struct place place = make_old(schema);
         struct pm_error error;
         unsigned errors = 0;
@@ -180,5 +198,8 @@ int main(void)
         cmocka_unit_test(test_upgrades),
         cmocka_unit_test(test_reading),
     };
+    const struct CMUnitTest of_postgres[] = {cmocka_unit_test(test_upgrades)};
+    if (on_postgres())
+        return cmocka_run_group_tests(of_postgres, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,8 @@
 
 #define OLD_GAME "Old \"game\""
 enum { OLD_UPLOADS = 6, OLD_SPACE = 5 };
+/* Ids of uploads are drawn by the number of the schema; those in a PostgreSQL by this one. */
+enum { OLD_POSTGRES = 8 };
 
 /* One shader's blocks, and another's zeros. Uploads differ, and each has all points. */
 static inline struct pm_profile *old_upload(struct pm_arena *arena, struct pm_random *random,

@@ -11,47 +11,72 @@ static double half_of(const struct pm_coverage_rules *rules, double estimate, do
                 rules->half_width_relative * estimate);
 }
 
-static double error_of(const struct pm_coverage_rules *rules, const struct pm_aged *aged,
-                       const struct pm_aged_point *point, const struct pm_point_estimate *found,
-                       double least)
+/* Of each measure of the point, its e; returns their sum. */
+static double find_errors(const struct pm_coverage_rules *rules, const struct pm_aged *aged,
+                          const struct pm_aged_point *point, const struct pm_point_estimate *found,
+                          double least, double errors[static PM_MEASURES])
 {
     struct pm_half_widths halves[PM_MEASURES] = {{0}};
+    double sum = 0;
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
         const double weight =
             pm_estimate_is_share(aged->kind, i) ? pm_share_weight(aged->kind, found) : 1;
         halves[i] = (struct pm_half_widths){half_of(rules, found->measures[i].mean, weight),
                                             half_of(rules, found->measures[i].ratio, weight)};
     }
-    return pm_estimate_aged_error(aged, point, halves, least);
+    pm_estimate_aged_errors(aged, point, halves, least, errors);
+    for (unsigned i = 0; i < PM_MEASURES; i++)
+        sum += errors[i];
+    return sum;
+}
+
+static double count_measures(const struct pm_aged *aged)
+{
+    double count = 0;
+    for (size_t i = 0; i < aged->count * pm_measure_count(aged->kind); i++) {
+        const struct pm_aged_point *point = &aged->points[i / pm_measure_count(aged->kind)];
+        count += point->measures[i % pm_measure_count(aged->kind)].n > 0;
+    }
+    return count;
+}
+
+/* The intervals become those of the errors times `scale`; of a larger one than `most`, of that, and
+ * then the point lacks samples. */
+static bool spend(const struct pm_aged *aged, const struct pm_aged_point *point, double *errors,
+                  double scale, double most, struct pm_point_estimate *out)
+{
+    bool lacks = false;
+    for (unsigned i = 0; i < PM_MEASURES; i++) {
+        lacks = lacks || errors[i] > most;
+        errors[i] = fmin(errors[i] * scale, most);
+    }
+    pm_estimate_aged_point_at(aged, point, errors, out);
+    return lacks;
 }
 
 bool pm_joint_find(const struct pm_coverage_rules *rules, const struct pm_aged *aged,
                    struct pm_point_estimate *points, uint8_t *deficit, uint32_t *count,
                    struct pm_error *error)
 {
-    const double all = aged->count > 1 ? PM_JOINT_SPENT : PM_JOINT_ERROR;
-    const double share = all / (double)(aged->count + (aged->count == 0));
-    double sum = 0;
-    double *errors = calloc(aged->count + 1, sizeof(*errors));
     *count = 0;
+    if (aged->count <= 1) /* its intervals are as they are to be */
+        return true;
+    const double share = PM_JOINT_SPENT / fmax(count_measures(aged), 1);
+    double(*errors)[PM_MEASURES] = calloc(aged->count, sizeof(*errors));
+    double sum = 0;
     if (!errors)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", aged->count);
+    for (size_t i = 0; i < aged->count; i++)
+        sum += find_errors(rules, aged, &aged->points[i], &points[aged->points[i].point],
+                           share / PM_JOINT_SPARE, errors[i]);
+    const bool fits = sum <= PM_JOINT_SPENT;
     for (size_t i = 0; i < aged->count; i++) {
-        const struct pm_aged_point *point = &aged->points[i];
-        errors[i] = error_of(rules, aged, point, &points[point->point], share / PM_JOINT_SPARE);
-        sum += errors[i];
-    }
-    const bool fits = sum <= all;
-    for (size_t i = 0; i < aged->count; i++) {
-        const struct pm_aged_point *point = &aged->points[i];
-        const bool lacks = !fits && errors[i] > share;
-        if (lacks) {
-            deficit[point->point / 8] =
-                (uint8_t)(deficit[point->point / 8] | 1u << (point->point % 8));
-            ++*count;
-        }
-        pm_estimate_aged_point_at(aged, point, fits ? errors[i] * all / sum : share,
-                                  &points[point->point]);
+        const uint32_t point = aged->points[i].point;
+        const double scale = fits ? PM_JOINT_SPENT / sum : 1, most = fits ? 1 : share;
+        if (!spend(aged, &aged->points[i], errors[i], scale, most, &points[point]))
+            continue;
+        deficit[point / 8] = (uint8_t)(deficit[point / 8] | 1u << (point % 8));
+        ++*count;
     }
     free(errors);
     return true;

@@ -5,12 +5,12 @@
  * in PM_JOINT_ERROR of the shaders at most some interval of some point misses (Bonferroni's bound,
  * weighted; Rosenthal and Rubin 1983).
  *
- * The error is shared out by need. Of each point the least error e at which its intervals still are
- * as narrow as asked for tells what it takes (the estimates of one point go wrong together, being
- * of the same sessions, and count once). A shader may be published where the sum of e, each at
- * least 1 / PM_JOINT_SPARE of an equal share, is no more than the error in all; then each point's
- * intervals have its e, scaled up to spend all of it. So points that are known far better than is
- * asked for, as most are, cost the others nearly nothing, and every interval stays narrow. Else the
+ * The error is shared out by need. Of each measure of each point the least error e at which its
+ * intervals still are as narrow as asked for tells what it takes (its two means go wrong together,
+ * being of the same clusters, and count once). A shader may be published where the sum of e, each
+ * at least 1 / PM_JOINT_SPARE of an equal share, is no more than the error in all; then each
+ * measure's intervals have its e, scaled up to spend all of it. So what is known far better than is
+ * asked for, as most is, costs the rest nearly nothing, and every interval stays narrow. Else the
  * points that need more than an equal share lack samples. One point alone is as it was.
  *
  * The sum is looked at again and again, and what is small by chance is published first. So a little
@@ -24,7 +24,7 @@
 #include "aggregator/statistics/ageing.h"
 
 #define PM_JOINT_ERROR 0.05
-#define PM_JOINT_SPENT 0.035 /* where there are several points */
+#define PM_JOINT_SPENT 0.03
 #define PM_JOINT_SPARE 8
 
 /* points: `space` estimates of the shader, each covered and well known by itself; their intervals

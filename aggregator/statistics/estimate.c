@@ -299,34 +299,36 @@ static struct pm_estimate_basis basis_of(const struct pm_aged *aged,
                                       .strangers = aged->strangers};
 }
 
-double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
-                              const struct pm_half_widths halves[static PM_MEASURES], double least)
+void pm_estimate_aged_errors(const struct pm_aged *aged, const struct pm_aged_point *point,
+                             const struct pm_half_widths halves[static PM_MEASURES], double least,
+                             double errors[static PM_MEASURES])
 {
-    double error = least;
     size_t at = first_of(aged, point->point);
-    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
-        const size_t end = end_of(aged, at, point->point, i);
-        const struct pm_estimate_basis basis = basis_of(aged, point, i);
+    for (unsigned i = 0; i < PM_MEASURES; i++) {
+        const size_t end =
+            i < pm_measure_count(aged->kind) ? end_of(aged, at, point->point, i) : at;
+        errors[i] = 0;
         if (end > at) {
+            const struct pm_estimate_basis basis = basis_of(aged, point, i);
             const struct summary found = summarize(aged->cells + at, end - at, &basis);
-            error = fmax(error,
-                         error_of(&found.equals, found.mean, basis.bounded, halves[i].mean, least));
-            error = fmax(
-                error, error_of(&found.sized, found.ratio, basis.bounded, halves[i].ratio, least));
+            errors[i] =
+                fmax(error_of(&found.equals, found.mean, basis.bounded, halves[i].mean, least),
+                     error_of(&found.sized, found.ratio, basis.bounded, halves[i].ratio, least));
         }
         at = end;
     }
-    return error;
 }
 
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out)
 {
-    pm_estimate_aged_point_at(aged, point, PM_ESTIMATE_ERROR, out);
+    const double usual[PM_MEASURES] = {0};
+    pm_estimate_aged_point_at(aged, point, usual, out);
 }
 
 void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_point *point,
-                               double error, struct pm_point_estimate *out)
+                               const double errors[static PM_MEASURES],
+                               struct pm_point_estimate *out)
 {
     memset(out, 0, sizeof(*out));
     out->calls = clamp(point->calls);
@@ -335,7 +337,7 @@ void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
         const size_t end = end_of(aged, at, point->point, i);
         struct pm_estimate_basis basis = basis_of(aged, point, i);
-        basis.error = error;
+        basis.error = errors[i];
         out->measures[i] = pm_estimate_cells(aged->cells + at, end - at, &basis);
         at = end;
     }

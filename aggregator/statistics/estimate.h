@@ -102,17 +102,19 @@ bool pm_estimate_is_bounded(const struct pm_aged *aged, const struct pm_aged_poi
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,
                             struct pm_point_estimate *out);
 
-/* The same with intervals of this error. */
+/* The same with intervals of these errors, one a measure. */
 void pm_estimate_aged_point_at(const struct pm_aged *aged, const struct pm_aged_point *point,
-                               double error, struct pm_point_estimate *out);
+                               const double errors[static PM_MEASURES],
+                               struct pm_point_estimate *out);
 
-/* The least error, `least` at least, at which each interval of the point still is as narrow as
- * this: half of it. What was not measured is. */
+/* Of each measure the least error, `least` at least, at which both of its intervals still are as
+ * narrow as this: half of them. 0: nothing was measured. */
 struct pm_half_widths {
     double mean, ratio;
 };
-double pm_estimate_aged_error(const struct pm_aged *aged, const struct pm_aged_point *point,
-                              const struct pm_half_widths halves[static PM_MEASURES], double least);
+void pm_estimate_aged_errors(const struct pm_aged *aged, const struct pm_aged_point *point,
+                             const struct pm_half_widths halves[static PM_MEASURES], double least,
+                             double errors[static PM_MEASURES]);
 
 /* The same of one statistics, every cluster weighing the same. */
 void pm_estimate_point(const struct pm_statistics *statistics,

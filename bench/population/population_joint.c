@@ -1,9 +1,10 @@
 /*
- * Shaders of several zero candidates, published when the intervals of all of them are narrow.
- * Values are hardly ever zero (7 of 10), nearly always (2 of 10), or anything; for one of four a
- * player sees zeros always or never, for the others nearly as often as all. Sizes are log-normal.
- * Each upload is a new player's and has all points. Looked at every --look uploads, as in
- * `population published`; every shader goes on until it is published by either rule.
+ * Shaders of several zero candidates, or of blocks that run as often, published when the intervals
+ * of all of them are narrow. Values are hardly ever zero (7 of 10), nearly always (2 of 10), or
+ * anything; for one of four a player sees zeros always or never, for the others nearly as often as
+ * all. Sizes are log-normal. Each upload is a new player's and has all points. Looked at every
+ * --look uploads, as in `population published`; every shader goes on until it is published by
+ * either rule.
  */
 #include "bench/population/population_joint.h"
 
@@ -19,7 +20,11 @@
 
 enum { MOST = 64, WRITES = 4096, APART = 0, TOGETHER = 1, RULES = 2 };
 
-static const uint32_t spaces[] = {1, 4, 16, MOST};
+#define UNIFORM                                                                                    \
+    0.5 /* of the lanes of a block, on average; a player's is half of it to one and a half */
+
+enum { SPACES = 4 };
+static const uint32_t spaces[SPACES] = {1, 4, 16, MOST};
 
 /* The service's (create.c). */
 static const struct pm_coverage_rules service_rules = {
@@ -33,46 +38,78 @@ struct tally {
 
 struct shader {
     uint32_t space;
+    enum pm_kind kind; /* zeros, or blocks that run as often as values are zero */
     double share[MOST];
     bool split[MOST];
 };
 
+/* What a player sees of a point. */
+static double draw_share(const struct shader *shader, uint32_t point, struct pm_random *random)
+{
+    const double p = shader->share[point], rest = fmin(p, 1 - p);
+    if (shader->split[point])
+        return pm_random_unit(random) < p;
+    return p + 0.5 * rest * (2 * pm_random_unit(random) - 1);
+}
+
+/* A whole number that is this on average. */
+static uint64_t round_by_lot(double value, struct pm_random *random)
+{
+    return (uint64_t)(value + pm_random_unit(random));
+}
+
 static bool upload(const struct shader *shader, struct pm_random *random,
                    struct pm_statistics *statistics, struct pm_error *error)
 {
+    static const uint8_t once[MOST / 8] = {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     struct pm_point_counts points[MOST];
-    const double size = WRITES * exp(0.5 * pm_population_normal(random));
+    const uint64_t size = (uint64_t)fmax(WRITES * exp(0.5 * pm_population_normal(random)), 64);
     for (uint32_t i = 0; i < shader->space; i++) {
-        const double p = shader->share[i], rest = fmin(p, 1 - p);
-        const double share = shader->split[i] ? pm_random_unit(random) < p
-                                              : p + 0.5 * rest * (2 * pm_random_unit(random) - 1);
-        const uint64_t writes = (uint64_t)fmax(size, 1);
-        const double zeros = (double)writes * share;
+        const double share = draw_share(shader, i, random);
+        const uint64_t part =
+            (uint64_t)fmin((double)round_by_lot((double)size * share, random), (double)size);
         points[i] = (struct pm_point_counts){
-            .point = i,
-            .calls = 4,
-            .entry_lanes = writes,
-            .entry_subgroups = writes,
-            .counts = {writes, (uint64_t)(zeros + pm_random_unit(random))}};
-        if (points[i].counts[1] > writes)
-            points[i].counts[1] = writes;
+            .point = i, .calls = 4, .entry_lanes = size, .entry_subgroups = size};
+        if (shader->kind == PM_KIND_ZERO) {
+            points[i].counts[PM_ZERO_WRITES] = size;
+            points[i].counts[PM_ZERO_ZERO_WRITES] = part;
+        } else {
+            points[i].counts[PM_BLOCK_LANES] = part;
+            points[i].counts[PM_BLOCK_UNIFORM_LANES] =
+                round_by_lot((double)part * UNIFORM * (0.5 + pm_random_unit(random)), random);
+            points[i].counts[PM_BLOCK_SUBGROUPS] = part;
+        }
     }
-    const struct pm_shader_profile profile = {.kind = PM_KIND_ZERO,
+    const struct pm_shader_profile profile = {.kind = shader->kind,
                                               .space = shader->space,
+                                              .at_most_once =
+                                                  shader->kind == PM_KIND_BLOCK ? once : NULL,
                                               .points = points,
                                               .point_count = shader->space};
     return pm_statistics_add_profile(statistics, &profile, error);
+}
+
+/* Of a measure of the point; -1: nothing is asked of it. */
+static double truth_of(const struct shader *shader, uint32_t point, unsigned measure)
+{
+    if (shader->kind == PM_KIND_ZERO)
+        return measure == PM_MEASURE_ZERO ? shader->share[point] : -1;
+    return measure == PM_MEASURE_UNIFORM ? UNIFORM : shader->share[point];
 }
 
 static void judge(const struct shader *shader, const struct pm_point_estimate *points,
                   unsigned rule, uint32_t uploads, struct tally *tally)
 {
     bool whole = true;
-    for (uint32_t i = 0; i < shader->space; i++) {
-        const struct pm_ratio *zero = &points[i].measures[PM_MEASURE_ZERO];
-        const double truth = shader->share[i];
-        const bool mean = zero->mean_low <= truth && truth <= zero->mean_high;
-        const bool ratio = zero->ratio_low <= truth && truth <= zero->ratio_high;
+    for (size_t i = 0; i < (size_t)shader->space * pm_measure_count(shader->kind); i++) {
+        const uint32_t point = (uint32_t)(i / pm_measure_count(shader->kind));
+        const unsigned measure = (unsigned)(i % pm_measure_count(shader->kind));
+        const struct pm_ratio *found = &points[point].measures[measure];
+        const double truth = truth_of(shader, point, measure);
+        if (truth < 0 || found->clusters == 0)
+            continue;
+        const bool mean = found->mean_low <= truth && truth <= found->mean_high;
+        const bool ratio = found->ratio_low <= truth && truth <= found->ratio_high;
         tally->intervals[rule] += 2;
         tally->held[rule] += (uint64_t)mean + ratio;
         whole = whole && mean && ratio;
@@ -96,8 +133,8 @@ static bool look(const struct shader *shader, const struct pm_statistics *statis
     bool done = pm_aged_add(&aged, statistics, 0, 0, error);
     for (uint32_t i = 0; done && i < shader->space; i++) {
         pm_estimate_aged_point(&aged, &aged.points[i], &points[i]);
-        known = known && pm_is_covered(&service_rules, PM_KIND_ZERO, &points[i]) &&
-                pm_is_well_known(&service_rules, PM_KIND_ZERO, &points[i]);
+        known = known && pm_is_covered(&service_rules, shader->kind, &points[i]) &&
+                pm_is_well_known(&service_rules, shader->kind, &points[i]);
     }
     if (done && known && !published[APART]) {
         published[APART] = true;
@@ -113,10 +150,10 @@ static bool look(const struct shader *shader, const struct pm_statistics *statis
     return done;
 }
 
-static bool play(const struct pm_population_options *options, uint32_t space,
+static bool play(const struct pm_population_options *options, enum pm_kind kind, uint32_t space,
                  struct pm_random *random, struct tally *tally, struct pm_error *error)
 {
-    struct shader shader = {.space = space};
+    struct shader shader = {.space = space, .kind = kind};
     bool published[RULES] = {false}, done = true;
     struct pm_statistics statistics;
     pm_population_values(random, space, shader.share, shader.split);
@@ -147,13 +184,14 @@ bool pm_population_joint(const struct pm_population_options *options, bool *righ
            "| --- | --- | --- | --- | --- | --- | --- |\n",
            options->trials, options->seed, options->look);
     *right = true;
-    for (size_t i = 0; done && i < sizeof(spaces) / sizeof(*spaces); i++) {
+    for (size_t i = 0; done && i < 2 * SPACES; i++) {
         struct tally tally = {0};
         struct pm_random random;
         double low, high;
+        const enum pm_kind kind = i < SPACES ? PM_KIND_ZERO : PM_KIND_BLOCK;
         pm_random_init(&random, options->seed);
         for (uint64_t j = 0; done && j < options->trials; j++)
-            done = play(options, spaces[i], &random, &tally, error);
+            done = play(options, kind, spaces[i % SPACES], &random, &tally, error);
         if (!done || tally.published[TOGETHER] == 0) {
             *right = false;
             continue;
@@ -161,7 +199,7 @@ bool pm_population_joint(const struct pm_population_options *options, bool *righ
         pm_population_share(tally.whole[TOGETHER], tally.published[TOGETHER], &low, &high);
         const bool good =
             high >= options->least && tally.published[TOGETHER] * 100 >= options->trials * 99;
-        printf("| %" PRIu32, spaces[i]);
+        printf("| %" PRIu32 " %s", spaces[i % SPACES], kind == PM_KIND_ZERO ? "zeros" : "blocks");
         print_rule(&tally, APART);
         print_rule(&tally, TOGETHER);
         printf(" |%s\n", good ? "" : " !");

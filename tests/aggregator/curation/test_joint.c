@@ -108,9 +108,10 @@ static void test_least_error(void **state)
     for (double half = 0.03; half < 0.2; half *= 1.3) {
         const struct pm_half_widths halves[PM_MEASURES] = {
             [PM_MEASURE_ZERO] = {half, half}, [PM_MEASURE_WRITES] = {INFINITY, INFINITY}};
-        const double error =
-            pm_estimate_aged_error(&shader.aged, &shader.aged.points[0], halves, 1e-12);
-        pm_estimate_aged_point_at(&shader.aged, &shader.aged.points[0], error, &found);
+        double errors[PM_MEASURES];
+        pm_estimate_aged_errors(&shader.aged, &shader.aged.points[0], halves, 1e-12, errors);
+        pm_estimate_aged_point_at(&shader.aged, &shader.aged.points[0], errors, &found);
+        const double error = errors[PM_MEASURE_ZERO];
         const struct pm_ratio *zero = &found.measures[PM_MEASURE_ZERO];
         if (error > 1e-11 && fabs((zero->mean_high - zero->mean_low) / 2 - half) > 1e-3 * half)
             fail_msg("error %g: half of it is %g, not %g", error,

@@ -64,10 +64,11 @@ by="by ([a-z]+,)*$part(,[a-z]+)*	$key"
 kept=$scratch/reproduction/${key::12}
 grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the variant is not made again"; }
 
-# That part of that shader alone; what a profile or a trial knows comes along, to where nothing is known. Words are this
-# machine's own.
+# That part of that shader alone. What trials have found comes along, a profile to where nothing is known; the words of
+# uniforms and of A-Z testing's modules are this machine's own.
 home=$XDG_DATA_HOME
-[ "$part" = words ] || [ "$part" = pushed ] || home=$scratch/elsewhere
+[ "$part" != blocks ] || home=$scratch/elsewhere
+[ "$part" != recipe ] || mv "$home/piecemeal/journal" "$scratch/journal"
 unset PIECEMEAL_OPTIMIZE_VARIANTS
 XDG_DATA_HOME=$home XDG_CACHE_HOME=$home PIECEMEAL=$piecemeal PIECEMEAL_TRACE_FILE=$scratch/shown \
     "$kept/reproduce.sh" >"$scratch/log" 2>&1 || { cat "$scratch/log"; fail "reproduce.sh failed"; }
@@ -75,7 +76,11 @@ XDG_DATA_HOME=$home XDG_CACHE_HOME=$home PIECEMEAL=$piecemeal PIECEMEAL_TRACE_FI
     { grep specialized "$scratch/shown" || true; fail "reproduce.sh does not show $part alone"; }
 
 # All the rest is done without it.
-[ "$part" != recipe ] || export PIECEMEAL_OPTIMIZE_VARIANTS=true
+if [ "$part" = recipe ]; then
+    export PIECEMEAL_OPTIMIZE_VARIANTS=true
+    rm -rf "$home/piecemeal/journal"
+    mv "$scratch/journal" "$home/piecemeal/journal"
+fi
 PIECEMEAL_TRACE_FILE=$scratch/trace-rest session rest "${using[@]}" optimize.withhold="$scratch/found" -- "${program[@]}"
 [ "$(built "$scratch/trace-rest")" = "$(grep -v "$key" <<<"$shaders" || true)" ] || fail "not what is left without it"
 echo "$name: all as expected"

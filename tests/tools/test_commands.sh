@@ -58,7 +58,7 @@ first=$(cat "$work/out")
 expect 0 "^$first\$" "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/c2.spv"
 # What is there and no file stays what it is, as /dev/null has to.
 mkfifo "$work/pipe"
-cat "$work/pipe" >"$work/c3.spv" &
+timeout 60 cat "$work/pipe" >"$work/c3.spv" &
 expect 0 '' "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/pipe"
 wait
 [ -p "$work/pipe" ] && cmp "$work/c.spv" "$work/c3.spv" || { echo "FAILED: a pipe is replaced"; failures=$((failures + 1)); }

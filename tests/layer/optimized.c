@@ -220,7 +220,8 @@ void optimized_each_stored(void (*visit)(struct pm_shader_store *store,
         char text[PM_SHADER_KEY_TEXT];
         struct pm_shader_key key;
         snprintf(text, sizeof text, "%.48s", entry->d_name);
-        if (strlen(entry->d_name) == 48 + strlen(".pmshader") && pm_shader_key_parse(text, &key))
+        if (strcmp(entry->d_name + strlen(text), ".pmshader") == 0 &&
+            pm_shader_key_parse(text, &key))
             visit(store, &key);
     }
     closedir(directory);

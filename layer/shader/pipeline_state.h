@@ -17,11 +17,7 @@
 #pragma once
 
 #include "layer/shader/pipeline.h"
-#include <cjson/cJSON.h>
-
-/* Is shown each stage's module, and its hash; false ends it. */
-typedef bool (*pm_state_module_visitor)(void *user, uint64_t hash, const struct pm_words *words,
-                                        struct pm_error *error);
+#include "layer/shader/pipeline_state_document.h"
 
 /* visit NULL: nobody asks. The document is the caller's to delete; NULL: *error. */
 cJSON *pm_pipeline_state(const struct pm_pipeline *pipeline, pm_state_module_visitor visit,

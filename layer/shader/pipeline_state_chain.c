@@ -1,4 +1,6 @@
-#include "layer/shader/pipeline_state_private.h"
+#include "layer/shader/pipeline_state_chain.h"
+
+#include "layer/shader/object_private.h"
 
 #define PUT PM_STATE_PUT
 

@@ -1,4 +1,7 @@
-#include "layer/shader/pipeline_state_private.h"
+#include "layer/shader/pipeline_state_objects.h"
+
+#include "layer/shader/object_private.h"
+#include "layer/shader/pipeline_state_chain.h"
 
 #define PUT PM_STATE_PUT
 

@@ -1,14 +1,18 @@
 /*
- * What the files pipeline_state*.c share. See pipeline_state.h.
+ * A document of pipeline_state.h under construction: its objects, and how they name each other.
  *
  * Thread safety: one thread for a document.
  */
 #pragma once
 
-#include "layer/shader/object_private.h"
-#include "layer/shader/pipeline_state.h"
+#include "base/error.h"
+#include "shader_rewrite/ir/words.h"
+#include <cjson/cJSON.h>
 
-/* A document under construction. */
+/* Is shown each stage's module, and its hash; false ends it. */
+typedef bool (*pm_state_module_visitor)(void *user, uint64_t hash, const struct pm_words *words,
+                                        struct pm_error *error);
+
 struct pm_state {
     cJSON *document;
     cJSON *left_out; /* types of structures that no reader could be told */
@@ -31,11 +35,5 @@ cJSON *pm_state_element(cJSON *list);
  * Its hash. */
 uint64_t pm_state_add(struct pm_state *state, const char *section, cJSON *json);
 
-/* The chain of pNext, as the member "pNext" where there is anything in it. conversion: what a
- * sampler's VkSamplerYcbcrConversionInfo stands for; NULL: nothing. */
-void pm_state_chain(struct pm_state *state, cJSON *json, const void *chain,
-                    const struct pm_object *conversion);
-
-/* A sampler, set layout, pipeline layout or render pass and all that it is made of; its hash. NULL:
- * 0. */
-uint64_t pm_state_object(struct pm_state *state, const struct pm_object *object);
+/* Out of memory: no document comes of it. */
+void pm_state_fail(struct pm_state *state);

@@ -34,7 +34,7 @@ if command -v makepkg >/dev/null && command -v pacman >/dev/null; then
 fi
 extension=$source/manifest/packages/flatpak/org.freedesktop.Platform.VulkanLayer.Piecemeal.json
 if command -v flatpak-builder >/dev/null; then
-    flatpak-builder --state-dir="$work/state" --show-manifest "$extension" >"$work/manifest" 2>&1 && grep -q PM_LAYER_ONLY=ON "$work/manifest" ||
+    (cd "$work" && flatpak-builder --show-manifest "$extension") >"$work/manifest" 2>&1 && grep -q PM_LAYER_ONLY=ON "$work/manifest" ||
         { cat "$work/manifest"; echo "FAILED: flatpak-builder does not read the extension"; failures=$((failures + 1)); }
 fi
 if grep -rn '<[^ >]*@example\.' "$source/manifest/packages" "$source/scripts/packages" "$source/cmake"; then

@@ -234,26 +234,33 @@ static bool reach(struct search *s, uint64_t key, const struct cost *cost)
 static void go_on(struct search *s, uint32_t stored, uint32_t ran, uint32_t number,
                   struct cost cost);
 
-/* The pass at hand leaves these values and nothing else. */
-static void take(struct search *s, const struct pass *pass, uint32_t stored, uint32_t ran,
+/* The pass at hand leaves these values and nothing else. false: nor is it worth to look at any that
+ * leaves more, since one of these is read by nothing that has yet to run, or they are too many. */
+static bool take(struct search *s, const struct pass *pass, uint32_t stored, uint32_t ran,
                  uint32_t number, struct cost cost)
 {
-    uint32_t order[MOST], spilled = 0, left;
+    uint32_t order[MOST], left, read = 0;
     struct pass whole = *pass;
     whole.outputs |= s->results & pass->runs & ~ran;
     if ((uint32_t)__builtin_popcount(whole.outputs) > s->limits->outputs)
-        return;
-    for (uint32_t rest = whole.outputs; rest; rest &= rest - 1)
-        spilled += (s->users[__builtin_ctz(rest)] & ~whole.runs) != 0 ||
-                   !(s->results >> __builtin_ctz(rest) & 1);
+        return false;
     cost.work +=
         (uint32_t)alu_of(s, whole.runs) + (uint32_t)__builtin_popcount(reads_of(s, whole.runs));
-    cost.spilled += spilled;
-    if (!is_worth(s, stored | whole.outputs, ran | whole.runs, number + 1, &cost, &left) ||
-        !counts_fit(s, whole.runs) || !find_order(s, &whole, 0, order, 0))
-        return;
-    s->path[number] = whole;
-    go_on(s, stored | whole.outputs, ran | whole.runs, number + 1, cost);
+    for (uint32_t rest = whole.outputs; rest; rest &= rest - 1)
+        cost.spilled += (s->users[__builtin_ctz(rest)] & ~whole.runs) != 0 ||
+                        !(s->results >> __builtin_ctz(rest) & 1);
+    stored |= whole.outputs;
+    ran |= whole.runs;
+    const bool worth = is_worth(s, stored, ran, number + 1, &cost, &left);
+    for (uint32_t rest = left; rest; rest &= rest - 1)
+        read |= s->values[__builtin_ctz(rest)];
+    if ((left || !(s->given & ~ran)) && pass->outputs & ~s->results & ~read)
+        return false;
+    if (worth && counts_fit(s, whole.runs) && find_order(s, &whole, 0, order, 0)) {
+        s->path[number] = whole;
+        go_on(s, stored, ran, number + 1, cost);
+    }
+    return true;
 }
 
 /* Tries all that the pass at hand may leave, and what that takes: of operations from `from` on. */
@@ -265,11 +272,8 @@ static void choose(struct search *s, const uint32_t *closures, struct pass pass,
             continue;
         const bool value = s->graph->operations[i].components != 0;
         const struct pass with = {pass.outputs | (value ? 1u << i : 0), pass.runs | closures[i]};
-        if ((uint32_t)__builtin_popcount(with.outputs) > s->limits->outputs ||
-            alu_of(s, with.runs) > s->limits->alu)
-            continue;
-        take(s, &with, stored, ran, number, *cost);
-        choose(s, closures, with, i + 1, stored, ran, number, cost);
+        if (alu_of(s, with.runs) <= s->limits->alu && take(s, &with, stored, ran, number, *cost))
+            choose(s, closures, with, i + 1, stored, ran, number, cost);
     }
 }
 

@@ -145,10 +145,11 @@ struct pm_specialized_constants {
  * bits as the original, but for what float_zero permits.
  *
  * Integers, booleans, branches and loops that never turn are folded; of floats only what is exact:
- * comparisons, x * 1, x + -0, what a zero makes of products; the rest stays for the device to
- * compute. false: PM_ERROR_INPUT for words that are no SPIR-V, a word that the shader does not
- * load, one that is there twice, or one that cannot be guarded; PM_ERROR_STATE where the output was
- * not valid (a bug of ours). */
+ * comparisons, conversions to integers, x * 1, x + -0, what a zero makes of products, and x / 1 and
+ * its like on drivers that compute it so; the rest stays for the device to compute. false:
+ * PM_ERROR_INPUT for words that are no SPIR-V, a word that the shader does not load, one that is
+ * there twice, or one that cannot be guarded; PM_ERROR_STATE where the output was not valid (a bug
+ * of ours). */
 bool pm_specialize_constants(const uint32_t *words, size_t count,
                              const struct pm_specialize_constants_info *info,
                              struct pm_specialized_constants *out, struct pm_error *error);

@@ -203,6 +203,7 @@ static bool choose(struct choosing *c, struct pm_ir_module *module, struct pm_er
                             error))
         return false;
     c->round.subgroup_quad = true;
+    c->round.exact_ones = true;
     if (!pm_zero_best_case_init(&c->best, &c->round))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     look_at_all(c);

@@ -8,6 +8,7 @@
 #include "shader_rewrite/constants/constant_values.h"
 #include "shader_rewrite/constants/constant_zeroes.h"
 #include "shader_rewrite/constants/substitute.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 #include <stdlib.h>
 
@@ -92,6 +93,7 @@ static bool fold(struct specializing *s, bool *changed, struct pm_error *error)
                                                      s->info->float_zero, s->arena, error))
         return false;
     round.costs = s->info->costs ? s->info->costs : pm_costs_of(0);
+    round.exact_ones = pm_has_exact_ones(s->info->driver);
     pm_zero_region_whole(&round, s->values.known, &region);
     pm_zero_propagate(&round, &region);
     pm_zero_find_dead(&round, &region);

@@ -145,6 +145,22 @@ static bool tells_turns(const struct substituting *s, const struct pm_ir_instr *
     return false;
 }
 
+/* Whether it computes, of constants alone, what is not known here: a compiler that saw them would
+ * know it, and compute of it at once what is computed of a float that it becomes. */
+static bool tells_more(const struct substituting *s, const struct pm_ir_instr *user)
+{
+    if (!user->result || !pm_exact_computes(user) || pm_is_move(user) ||
+        pm_zero_is_constant_in_copy(s->round, s->region, user->result))
+        return false;
+    for (uint32_t o = 0; o < user->operand_count; o++) {
+        const struct pm_ir_instr *operand = pm_ir_operand_instr(user, o);
+        if (operand && operand->block &&
+            !pm_zero_is_constant_in_copy(s->round, s->region, operand->result))
+            return false;
+    }
+    return true;
+}
+
 /* Whether a compiler may see the constant that an operand of this is. */
 static bool may_see(const struct substituting *s, const struct pm_ir_instr *user,
                     const struct pm_ir_def *constant)
@@ -152,7 +168,7 @@ static bool may_see(const struct substituting *s, const struct pm_ir_instr *user
     const struct pm_ir_instr *type = pm_ir_type_of(constant->instr);
     if (pm_scalar_type(type)->opcode == SpvOpTypeBool)
         return true;
-    if (tells_turns(s, user))
+    if (tells_turns(s, user) || tells_more(s, user))
         return false;
     const struct pm_zero_value value = pm_zero_value_global(constant);
     const bool zero = pm_zero_value_is_zero(&value);

@@ -40,7 +40,8 @@ struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *
 /* enum pm_quirk's bits. driver NULL, or its id not known: all of them. */
 uint32_t pm_quirks_of(const struct pm_driver *driver);
 
-/* Whether it computes exp(0), exp2(0), cos(0) and pow(x, 0) of 32-bit floats as 1, which Vulkan
- * does not promise: only of drivers of which a test has shown it (zero_regions/exact.comp). NULL:
- * no. */
+/* Whether it computes exp(0), exp2(0), cos(0), pow(x, 0), sqrt(1) and inversesqrt(1) of 32-bit
+ * floats as 1, log(1) and log2(1) as 0, and a quotient that is a float exactly as that, which
+ * Vulkan does not promise: only of drivers of which a test has shown it (zero_regions/exact.comp,
+ * constant_values/exact.comp). NULL: no. */
 bool pm_has_exact_ones(const struct pm_driver *driver);

@@ -84,10 +84,30 @@ static void fold_matrix(struct pm_zero_folding *f)
             f->out.c[i] = f->permitted ? plus_zero : any_zero;
 }
 
+/* A known number by another where that is a float exactly. */
+static bool fold_quotient(struct pm_zero_folding *f, uint32_t i)
+{
+    double a, b;
+    if (!pm_zero_fold_has_exact_ones(f) || !pm_zero_is_known(f->operands[0].c[i]) ||
+        !pm_zero_is_known(f->operands[1].c[i]) ||
+        !pm_zero_fold_number(f->operands[0].c[i], 32, &a) ||
+        !pm_zero_fold_number(f->operands[1].c[i], 32, &b) || b == 0 ||
+        !pm_zero_fold_single(a / b, &f->out.c[i].bits) || a / b * b != a)
+        return false;
+    f->out.c[i].kind = PM_ZERO_CONSTANT;
+    return true;
+}
+
 static void fold_divide(struct pm_zero_folding *f)
 {
+    if (pm_zero_fold_has_exact_ones(f) && f->permitted && all(&f->operands[1], f->width, is_one)) {
+        pm_zero_fold_same(f, 0);
+        return;
+    }
     for (uint32_t i = 0; i < f->out.components; i++) {
         double divisor;
+        if (fold_quotient(f, i))
+            continue;
         struct pm_zero_scalar d = f->operands[1].c[i];
         if (d.kind == PM_ZERO_CONSTANT && pm_zero_fold_number(d, f->width, &divisor) &&
             divisor != 0 && isfinite(divisor)) {
@@ -117,11 +137,17 @@ static void fold_derivative(struct pm_zero_folding *f)
             f->out.c[i] = f->operands[0].c[i].kind == PM_ZERO_CONSTANT ? plus_zero : any_zero;
 }
 
-static void fold_to_integer(struct pm_zero_folding *f)
+/* Towards zero; what does not fit is not defined. */
+static void fold_to_integer(struct pm_zero_folding *f, bool is_signed)
 {
-    for (uint32_t i = 0; i < f->out.components; i++)
-        if (pm_zero_fold_is_zero(f->operands[0].c[i], f->width))
-            pm_zero_fold_set(f, i, 0);
+    const uint32_t to = pm_zero_width_of(pm_scalar_type(pm_ir_type_of(f->instr)));
+    const double limit = ldexp(1, (int)(to < 32 ? to : 32) - is_signed);
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        double number;
+        if (pm_zero_fold_number(f->operands[0].c[i], f->width, &number) && number < limit &&
+            number >= (is_signed ? -limit : 0))
+            pm_zero_fold_set(f, i, (uint64_t)(int64_t)number & pm_zero_mask_of(to));
+    }
 }
 
 static void fold_from_integer(struct pm_zero_folding *f, bool is_signed)
@@ -196,7 +222,7 @@ static void fold(struct pm_zero_folding *f)
         return;
     case SpvOpConvertFToS:
     case SpvOpConvertFToU:
-        fold_to_integer(f);
+        fold_to_integer(f, f->instr->opcode == SpvOpConvertFToS);
         return;
     case SpvOpConvertSToF:
     case SpvOpConvertUToF:

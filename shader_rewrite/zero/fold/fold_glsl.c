@@ -37,6 +37,40 @@ static void keep_zero(struct pm_zero_folding *f)
     }
 }
 
+/* The integer that a number is rounded to, and the like. Of a fraction of one half it is not said
+ * which, but for RoundEven; and -0 may become +0. */
+static void fold_rounding(struct pm_zero_folding *f, uint32_t glsl)
+{
+    keep_zero(f);
+    for (uint32_t i = 0; f->width == 32 && i < f->out.components; i++) {
+        double x, rounded;
+        if (!pm_zero_fold_number(f->operands[0].c[i], 32, &x) || x == 0 || !isfinite(x))
+            continue;
+        switch (glsl) {
+        case GLSLstd450Floor:
+            rounded = floor(x);
+            break;
+        case GLSLstd450Ceil:
+            rounded = ceil(x);
+            break;
+        case GLSLstd450Trunc:
+            rounded = trunc(x);
+            break;
+        case GLSLstd450FSign:
+            rounded = x > 0 ? 1 : -1;
+            break;
+        default: /* Round and RoundEven */
+            if (fabs(x - trunc(x)) == 0.5)
+                continue;
+            rounded = floor(x + 0.5);
+        }
+        if (rounded == 0)
+            f->out.c[i] = any_zero;
+        else if (pm_zero_fold_single(rounded, &f->out.c[i].bits))
+            f->out.c[i].kind = PM_ZERO_CONSTANT;
+    }
+}
+
 static void fold_abs(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; i < f->out.components; i++) {
@@ -68,27 +102,19 @@ static void fold_float_choice(struct pm_zero_folding *f, bool greater)
         f->out.c[i] = choose(f, f->operands[0].c[i], f->operands[1].c[i], greater);
 }
 
-static void fold_clamp(struct pm_zero_folding *f)
+/* Between equal bounds there is one number; what FClamp makes of a NaN is not defined. */
+static void fold_clamp(struct pm_zero_folding *f, bool of_nan)
 {
-    for (uint32_t i = 0; i < f->out.components; i++)
-        f->out.c[i] = choose(f, choose(f, f->operands[0].c[i], f->operands[1].c[i], true),
-                             f->operands[2].c[i], false);
-}
-
-/* Of unsigned integers the lesser of 0 and anything is 0. */
-static void fold_least(struct pm_zero_folding *f)
-{
-    for (uint32_t i = 0; i < f->out.components; i++)
-        for (uint32_t o = 0; o < 2; o++)
-            if (f->operands[o].c[i].kind == PM_ZERO_CONSTANT && f->operands[o].c[i].bits == 0)
-                pm_zero_fold_set(f, i, 0);
-}
-
-static void fold_integer_zero(struct pm_zero_folding *f)
-{
-    for (uint32_t i = 0; i < f->out.components; i++)
-        if (f->operands[0].c[i].kind == PM_ZERO_CONSTANT && f->operands[0].c[i].bits == 0)
-            pm_zero_fold_set(f, i, 0);
+    for (uint32_t i = 0; i < f->out.components; i++) {
+        const struct pm_zero_scalar low = f->operands[1].c[i], high = f->operands[2].c[i];
+        double bound;
+        f->out.c[i] = choose(f, choose(f, f->operands[0].c[i], low, true), high, false);
+        if (f->out.c[i].kind == PM_ZERO_UNKNOWN && (of_nan || f->permitted) &&
+            low.kind == PM_ZERO_CONSTANT && high.kind == PM_ZERO_CONSTANT &&
+            low.bits == high.bits && pm_zero_fold_number(low, f->width, &bound) &&
+            isfinite(bound) && bound != 0)
+            f->out.c[i] = low;
+    }
 }
 
 /* a * b + c as a product and a sum, so that the other factor is not needed where one is zero. */
@@ -152,18 +178,20 @@ static void fold_smooth_step(struct pm_zero_folding *f)
     }
 }
 
-/* Of 32-bit floats it was seen. */
-static bool has_exact_ones(const struct pm_zero_folding *f)
-{
-    return f->lookup->exact_ones && f->width == 32;
-}
-
 /* exp2(0) and the like: Vulkan promises only that it is near 1. */
 static void fold_to_one(struct pm_zero_folding *f)
 {
-    for (uint32_t i = 0; has_exact_ones(f) && i < f->out.components; i++)
+    for (uint32_t i = 0; pm_zero_fold_has_exact_ones(f) && i < f->out.components; i++)
         if (is_float_zero(f, f->operands[0].c[i]))
             pm_zero_fold_set(f, i, one(f->width));
+}
+
+/* sqrt(1), log2(1) and the like: likewise. */
+static void fold_of_one(struct pm_zero_folding *f, uint64_t bits)
+{
+    for (uint32_t i = 0; pm_zero_fold_has_exact_ones(f) && i < f->out.components; i++)
+        if (pm_zero_is_known(f->operands[0].c[i]) && f->operands[0].c[i].bits == one(f->width))
+            pm_zero_fold_set(f, i, bits);
 }
 
 /* pow(x, 0) is exp2(0 * log2(x)). */
@@ -171,7 +199,7 @@ static void fold_pow(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; f->permitted && i < f->out.components; i++) {
         double power;
-        if (has_exact_ones(f) && is_float_zero(f, f->operands[1].c[i]))
+        if (pm_zero_fold_has_exact_ones(f) && is_float_zero(f, f->operands[1].c[i]))
             pm_zero_fold_set(f, i, one(f->width));
         if (is_float_zero(f, f->operands[0].c[i]) &&
             pm_zero_fold_number(f->operands[1].c[i], f->width, &power) && power > 0)
@@ -187,8 +215,10 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
     case GLSLstd450Trunc:
     case GLSLstd450Floor:
     case GLSLstd450Ceil:
-    case GLSLstd450Fract:
     case GLSLstd450FSign:
+        fold_rounding(f, glsl);
+        return;
+    case GLSLstd450Fract:
         keep_zero(f);
         return;
     case GLSLstd450Radians:
@@ -197,6 +227,15 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
     case GLSLstd450Sqrt:
         if (f->permitted)
             keep_zero(f);
+        if (glsl == GLSLstd450Sqrt)
+            fold_of_one(f, one(f->width));
+        return;
+    case GLSLstd450InverseSqrt:
+        fold_of_one(f, one(f->width));
+        return;
+    case GLSLstd450Log:
+    case GLSLstd450Log2:
+        fold_of_one(f, 0);
         return;
     case GLSLstd450Exp:
     case GLSLstd450Exp2:
@@ -206,10 +245,6 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
     case GLSLstd450FAbs:
         fold_abs(f);
         return;
-    case GLSLstd450SAbs:
-    case GLSLstd450SSign:
-        fold_integer_zero(f);
-        return;
     case GLSLstd450FMin:
     case GLSLstd450NMin:
     case GLSLstd450FMax:
@@ -218,10 +253,7 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
         return;
     case GLSLstd450FClamp:
     case GLSLstd450NClamp:
-        fold_clamp(f);
-        return;
-    case GLSLstd450UMin:
-        fold_least(f);
+        fold_clamp(f, glsl == GLSLstd450NClamp);
         return;
     case GLSLstd450FMix:
         fold_mix(f);
@@ -251,6 +283,6 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
             set_zero(f);
         return;
     default:
-        return;
+        pm_zero_fold_glsl_integer(f, glsl);
     }
 }

@@ -7,12 +7,13 @@ static int64_t extended(uint64_t bits, uint32_t width)
     return (int64_t)((bits ^ sign) - sign);
 }
 
-static bool known(struct pm_zero_scalar s)
+static bool is_negative(uint64_t bits, uint32_t width)
 {
-    return s.kind == PM_ZERO_CONSTANT;
+    return bits >> (width - 1);
 }
 
-/* Two known components; false: no such operation, or not defined. */
+/* Two known components; false: no such operation, or not defined. Of negative numbers no remainder
+ * is, in Vulkan, and quotients are left to the device, too. */
 static bool binary(uint16_t opcode, uint64_t a, uint64_t b, uint32_t width, uint64_t *out)
 {
     switch (opcode) {
@@ -40,33 +41,65 @@ static bool binary(uint16_t opcode, uint64_t a, uint64_t b, uint32_t width, uint
     case SpvOpShiftRightLogical:
         *out = b < width ? a >> b : 0;
         return b < width;
+    case SpvOpShiftRightArithmetic:
+        *out = b < width ? (uint64_t)(extended(a, width) >> b) : 0;
+        return b < width;
+    case SpvOpUDiv:
+    case SpvOpSDiv:
+        *out = b ? a / b : 0;
+        return b && (!a || opcode == SpvOpUDiv || !is_negative(a | b, width));
+    case SpvOpUMod:
+    case SpvOpSMod:
+    case SpvOpSRem:
+        *out = b ? a % b : 0;
+        return b && (!a || opcode == SpvOpUMod || !is_negative(a | b, width));
     default:
         return false;
     }
 }
 
-/* One side is zero and the other is not known. */
-static bool zero_wins(uint16_t opcode, bool left)
+/* One side is this and the other is not known: the result is it. */
+static bool wins(uint16_t opcode, uint64_t bits, bool left, uint64_t mask)
 {
     switch (opcode) {
     case SpvOpIMul:
     case SpvOpBitwiseAnd:
-        return true;
+        return bits == 0;
+    case SpvOpBitwiseOr:
+        return bits == mask;
     case SpvOpShiftLeftLogical:
     case SpvOpShiftRightLogical:
     case SpvOpShiftRightArithmetic:
-        return left;
+        return bits == 0 && left;
     default:
         return false;
     }
 }
 
-static bool is_all_zero(const struct pm_zero_value *v)
+static bool commutes(uint16_t opcode)
 {
-    for (uint32_t i = 0; i < v->components; i++)
-        if (!known(v->c[i]) || v->c[i].bits)
-            return false;
-    return true;
+    return opcode == SpvOpIAdd || opcode == SpvOpIMul || opcode == SpvOpBitwiseAnd ||
+           opcode == SpvOpBitwiseOr || opcode == SpvOpBitwiseXor;
+}
+
+/* The right operand that leaves the left one as it is. */
+static uint64_t neutral(uint16_t opcode, uint64_t mask)
+{
+    switch (opcode) {
+    case SpvOpIMul:
+    case SpvOpUDiv:
+    case SpvOpSDiv:
+        return 1;
+    case SpvOpBitwiseAnd:
+        return mask;
+    default:
+        return 0;
+    }
+}
+
+static bool is_remainder(uint16_t opcode)
+{
+    return opcode == SpvOpUMod || opcode == SpvOpSMod || opcode == SpvOpSRem;
 }
 
 static void fold_binary(struct pm_zero_folding *f)
@@ -79,28 +112,39 @@ static void fold_binary(struct pm_zero_folding *f)
     for (uint32_t i = 0; i < f->out.components; i++) {
         struct pm_zero_scalar a = f->operands[0].c[i], b = f->operands[1].c[i];
         uint64_t bits;
-        if (known(a) && known(b) && binary(opcode, a.bits, b.bits, width, &bits))
+        if (pm_zero_is_known(a) && pm_zero_is_known(b) &&
+            binary(opcode, a.bits, b.bits, width, &bits))
             pm_zero_fold_set(f, i, bits & mask);
-        else if ((known(a) && a.bits == 0 && zero_wins(opcode, true)) ||
-                 (known(b) && b.bits == 0 && zero_wins(opcode, false)))
+        else if (pm_zero_is_known(a) && wins(opcode, a.bits, true, mask))
+            pm_zero_fold_set(f, i, a.bits);
+        else if (pm_zero_is_known(b) && wins(opcode, b.bits, false, mask))
+            pm_zero_fold_set(f, i, b.bits);
+        else if (is_remainder(opcode) && pm_zero_is_known(b) && b.bits == 1)
             pm_zero_fold_set(f, i, 0);
     }
-    bool adds = opcode == SpvOpIAdd || opcode == SpvOpBitwiseOr || opcode == SpvOpBitwiseXor;
-    bool keeps_left = adds || opcode == SpvOpISub || opcode == SpvOpShiftLeftLogical ||
-                      opcode == SpvOpShiftRightLogical || opcode == SpvOpShiftRightArithmetic;
-    if (keeps_left && is_all_zero(&f->operands[1]))
+    if (!is_remainder(opcode) && pm_zero_fold_all_are(&f->operands[1], neutral(opcode, mask)))
         pm_zero_fold_same(f, 0);
-    else if (adds && is_all_zero(&f->operands[0]))
+    else if (commutes(opcode) && pm_zero_fold_all_are(&f->operands[0], neutral(opcode, mask)))
         pm_zero_fold_same(f, 1);
 }
 
-/* 0 / x, where x is a number that is not 0. */
-static void fold_quotient(struct pm_zero_folding *f)
+/* The operand's width, f->width, and the result's may differ. */
+static void fold_unary(struct pm_zero_folding *f)
 {
+    const uint32_t width = pm_zero_width_of(pm_scalar_type(pm_ir_type_of(f->instr)));
     for (uint32_t i = 0; i < f->out.components; i++) {
-        struct pm_zero_scalar a = f->operands[0].c[i], b = f->operands[1].c[i];
-        if (known(a) && a.bits == 0 && known(b) && b.bits != 0)
-            pm_zero_fold_set(f, i, 0);
+        uint64_t bits = f->operands[0].c[i].bits;
+        if (!pm_zero_is_known(f->operands[0].c[i]))
+            continue;
+        if (f->instr->opcode == SpvOpNot)
+            bits = ~bits;
+        else if (f->instr->opcode == SpvOpSNegate)
+            bits = 0 - bits;
+        else if (f->instr->opcode == SpvOpBitCount)
+            bits = (uint64_t)__builtin_popcountll(bits);
+        else if (f->instr->opcode == SpvOpSConvert)
+            bits = (uint64_t)extended(bits, f->width);
+        pm_zero_fold_set(f, i, bits & pm_zero_mask_of(width));
     }
 }
 
@@ -108,7 +152,7 @@ static void fold_quotient(struct pm_zero_folding *f)
 static void fold_zero(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; i < f->out.components; i++)
-        if (known(f->operands[0].c[i]) && f->operands[0].c[i].bits == 0)
+        if (pm_zero_is_known(f->operands[0].c[i]) && f->operands[0].c[i].bits == 0)
             pm_zero_fold_set(f, i, 0);
 }
 
@@ -127,19 +171,20 @@ void pm_zero_fold_integer(struct pm_zero_folding *f)
     case SpvOpShiftLeftLogical:
     case SpvOpShiftRightLogical:
     case SpvOpShiftRightArithmetic:
-        fold_binary(f);
-        return;
     case SpvOpUDiv:
     case SpvOpSDiv:
     case SpvOpUMod:
     case SpvOpSMod:
     case SpvOpSRem:
-        fold_quotient(f);
+        fold_binary(f);
         return;
+    case SpvOpNot:
     case SpvOpSNegate:
     case SpvOpSConvert:
     case SpvOpUConvert:
     case SpvOpBitCount:
+        fold_unary(f);
+        return;
     case SpvOpBitReverse:
     case SpvOpBitFieldSExtract:
     case SpvOpBitFieldUExtract:
@@ -242,11 +287,15 @@ static void fold_logical(struct pm_zero_folding *f, bool decides)
 {
     for (uint32_t i = 0; i < f->out.components; i++) {
         struct pm_zero_scalar a = f->operands[0].c[i], b = f->operands[1].c[i];
-        if ((known(a) && a.bits == decides) || (known(b) && b.bits == decides))
+        if ((pm_zero_is_known(a) && a.bits == decides) ||
+            (pm_zero_is_known(b) && b.bits == decides))
             pm_zero_fold_set(f, i, decides);
-        else if (known(a) && known(b))
+        else if (pm_zero_is_known(a) && pm_zero_is_known(b))
             pm_zero_fold_set(f, i, !decides);
     }
+    for (uint32_t o = 0; o < 2; o++)
+        if (pm_zero_fold_all_are(&f->operands[o], !decides))
+            pm_zero_fold_same(f, 1 - o);
 }
 
 static void fold_reduction(struct pm_zero_folding *f, bool decides)
@@ -254,14 +303,25 @@ static void fold_reduction(struct pm_zero_folding *f, bool decides)
     bool every = true;
     for (uint32_t i = 0; i < f->operands[0].components; i++) {
         struct pm_zero_scalar s = f->operands[0].c[i];
-        every &= known(s);
-        if (known(s) && s.bits == decides) {
+        every &= pm_zero_is_known(s);
+        if (pm_zero_is_known(s) && s.bits == decides) {
             pm_zero_fold_set(f, 0, decides);
             return;
         }
     }
     if (every)
         pm_zero_fold_set(f, 0, !decides);
+}
+
+/* Nothing is less than 0, without a sign. */
+static bool compare_with_least(uint16_t opcode, struct pm_zero_scalar a, struct pm_zero_scalar b,
+                               bool *result)
+{
+    const bool zero_a = pm_zero_is_known(a) && a.bits == 0;
+    const bool zero_b = pm_zero_is_known(b) && b.bits == 0;
+    *result = opcode == SpvOpULessThanEqual || opcode == SpvOpUGreaterThanEqual;
+    return (zero_b && (opcode == SpvOpULessThan || opcode == SpvOpUGreaterThanEqual)) ||
+           (zero_a && (opcode == SpvOpUGreaterThan || opcode == SpvOpULessThanEqual));
 }
 
 static void fold_pairs(struct pm_zero_folding *f)
@@ -273,10 +333,17 @@ static void fold_pairs(struct pm_zero_folding *f)
         if (pm_zero_fold_number(a, f->width, &x) && pm_zero_fold_number(b, f->width, &y) &&
             compare_floats(f->instr->opcode, x, y, &result))
             pm_zero_fold_set(f, i, result);
-        else if (known(a) && known(b) &&
+        else if (pm_zero_is_known(a) && pm_zero_is_known(b) &&
                  compare_integers(f->instr->opcode, a.bits, b.bits, f->width, &result))
             pm_zero_fold_set(f, i, result);
+        else if (compare_with_least(f->instr->opcode, a, b, &result))
+            pm_zero_fold_set(f, i, result);
     }
+    /* Of booleans: what is equal to true is as it is. */
+    const bool equal = f->instr->opcode == SpvOpLogicalEqual;
+    for (uint32_t o = 0; o < 2 && (equal || f->instr->opcode == SpvOpLogicalNotEqual); o++)
+        if (pm_zero_fold_all_are(&f->operands[o], equal))
+            pm_zero_fold_same(f, 1 - o);
 }
 
 void pm_zero_fold_compare(struct pm_zero_folding *f)
@@ -296,7 +363,7 @@ void pm_zero_fold_compare(struct pm_zero_folding *f)
         return;
     case SpvOpLogicalNot:
         for (uint32_t i = 0; i < f->out.components; i++)
-            if (known(f->operands[0].c[i]))
+            if (pm_zero_is_known(f->operands[0].c[i]))
                 pm_zero_fold_set(f, i, !f->operands[0].c[i].bits);
         return;
     case SpvOpIsNan:

@@ -16,10 +16,10 @@ void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index)
         f->out.same = pm_zero_value_name(&f->operands[index], f->defs[index]);
 }
 
-static bool all_are(const struct pm_zero_value *value, uint64_t bits)
+bool pm_zero_fold_all_are(const struct pm_zero_value *value, uint64_t bits)
 {
     for (uint32_t i = 0; i < value->components; i++)
-        if (value->c[i].kind != PM_ZERO_CONSTANT || value->c[i].bits != bits)
+        if (!pm_zero_is_known(value->c[i]) || value->c[i].bits != bits)
             return false;
     return true;
 }
@@ -27,15 +27,20 @@ static bool all_are(const struct pm_zero_value *value, uint64_t bits)
 void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
                             const struct pm_zero_value *zeroes)
 {
-    bool exact = all_are(zeroes, (uint64_t)1 << (f->width - 1));
+    bool exact = pm_zero_fold_all_are(zeroes, (uint64_t)1 << (f->width - 1));
     bool signed_zero = pm_float_is_signed(f->lookup->permission, f->instr->result);
-    if (!f->permitted || (signed_zero && !exact && !all_are(zeroes, 0)))
+    if (!f->permitted || (signed_zero && !exact && !pm_zero_fold_all_are(zeroes, 0)))
         return;
     struct pm_zero_value sum = f->out;
     pm_zero_fold_same(f, index);
     f->out.plus_zero = f->out.same && signed_zero && !exact;
     for (uint32_t i = 0; i < sum.components; i++)
         f->out.c[i] = sum.c[i];
+}
+
+bool pm_zero_fold_has_exact_ones(const struct pm_zero_folding *f)
+{
+    return f->lookup->exact_ones && f->width == 32;
 }
 
 void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits)

@@ -11,7 +11,9 @@
 /* Looks up operands. */
 struct pm_zero_lookup {
     const struct pm_float_permission *permission;
-    bool exact_ones; /* the driver computes exp(0), exp2(0), cos(0) and pow(x, 0) as 1 */
+    /* The driver computes exp(0), exp2(0), cos(0), pow(x, 0), sqrt(1) and inversesqrt(1) as 1,
+     * log(1) and log2(1) as 0, and a quotient that is a float exactly as that. */
+    bool exact_ones;
     struct pm_zero_value (*value)(const void *user, struct pm_ir_def *def);
     const void *user;
 };
@@ -30,10 +32,14 @@ struct pm_zero_folding {
 
 /* Says that the result is operand `index`, where the types agree. */
 void pm_zero_fold_same(struct pm_zero_folding *f, uint32_t index);
+/* Whether every component is known to be this. */
+bool pm_zero_fold_all_are(const struct pm_zero_value *value, uint64_t bits);
 /* Says that it is operand `index` plus these zeroes, a component each, as far as permitted: -0
  * changes nothing, +0 the sign of a zero. */
 void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
                             const struct pm_zero_value *zeroes);
+/* Whether the driver's exact_ones hold of the operands: of 32-bit floats it was seen. */
+bool pm_zero_fold_has_exact_ones(const struct pm_zero_folding *f);
 /* Sets component i. */
 void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits);
 /* A float as a number. false: not known or not a width that is read. */
@@ -55,9 +61,10 @@ struct pm_zero_scalar pm_zero_fold_kept(const struct pm_zero_folding *f,
 /* The bits of a 32-bit float, where the number is one exactly, and an ordinary one; else false. */
 bool pm_zero_fold_single(double number, uint64_t *bits);
 
-/* ---- fold_moves.c, fold_integer.c and fold_glsl.c: what they know of the instruction ---- */
+/* ---- the files of these names: what they know of the instruction ---- */
 
 void pm_zero_fold_move(struct pm_zero_folding *f);
 void pm_zero_fold_integer(struct pm_zero_folding *f);
 void pm_zero_fold_compare(struct pm_zero_folding *f);
 void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl);
+void pm_zero_fold_glsl_integer(struct pm_zero_folding *f, uint32_t glsl);

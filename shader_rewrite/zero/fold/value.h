@@ -36,6 +36,11 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def);
 /* Components of a value of this type, as in pm_zero_value; all of this kind. */
 struct pm_zero_value pm_zero_value_all(const struct pm_ir_instr *type, enum pm_zero_kind kind);
 
+static inline bool pm_zero_is_known(struct pm_zero_scalar scalar)
+{
+    return scalar.kind == PM_ZERO_CONSTANT;
+}
+
 bool pm_zero_scalar_is_zero(struct pm_zero_scalar scalar);
 
 /* What is known of a component that is one or the other; PM_ZERO_UNSET is neither. type: scalar, of

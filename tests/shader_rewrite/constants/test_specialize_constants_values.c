@@ -1,6 +1,7 @@
 /* A shader that was specialized for words computes the original's bits on every driver: where the
  * words have these values, and where they have others, if the guard is there to see it. */
 #include "base/random.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/constants/constant_subject.h"
 #include "tests/shader_rewrite/differential/differential.h"
@@ -88,6 +89,20 @@ static void fill(struct inputs *inputs, const struct shader *s, struct pm_random
     /* Of the shaders' ways to index by a word that is not known. */
     for (int i = 0; i < 4; i++)
         inputs->uniform[i * 4] = pm_random_below(random, 4);
+}
+
+/* All words, of which floats are this. */
+static uint32_t know_all(const struct shader *s, struct inputs *inputs, float number,
+                         struct pm_constant_known *known)
+{
+    for (uint32_t w = 0; w < s->words.count; w++) {
+        const struct pm_constant_point *point = &s->words.points[w];
+        if (point->is_float)
+            *word_of(inputs, point) = bits_of(number);
+        known[w] = (struct pm_constant_known){*point, *word_of(inputs, point),
+                                              point->source == PM_CONSTANT_UNIFORM};
+    }
+    return s->words.count;
 }
 
 static uint32_t choose_known(const struct shader *s, struct inputs *inputs,
@@ -240,12 +255,16 @@ static bool try_one(const struct shader *s, uint32_t trial, enum pm_float_zero f
     pm_random_init(&random, trial * 2 + wild);
     fill(&inputs, s, &random, wild);
     const uint32_t count = choose_known(s, &inputs, &random, known);
+    /* Every other one for this driver alone. */
+    const struct pm_driver driver =
+        pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
     if (!count)
         return false;
     const struct pm_specialize_constants_info info = {.known = known,
                                                       .known_count = count,
                                                       .float_zero = float_zero,
                                                       .target = vulkan_1_1,
+                                                      .driver = trial & 1 ? &driver : NULL,
                                                       .take_all = true};
     if (!pm_specialize_constants(s->canonical.data, s->canonical.count, &info, &out, &error)) {
         describe(known, count);
@@ -267,7 +286,7 @@ static const struct {
 } shaders[] = {
     {"modes.comp", PM_STAGE_COMPUTE},    {"loops.comp", PM_STAGE_COMPUTE},
     {"products.comp", PM_STAGE_COMPUTE}, {"parts.comp", PM_STAGE_COMPUTE},
-    {"surface.frag", PM_STAGE_FRAGMENT},
+    {"exact.comp", PM_STAGE_COMPUTE},    {"surface.frag", PM_STAGE_FRAGMENT},
 };
 
 static void check_all(enum pm_float_zero float_zero)
@@ -282,6 +301,38 @@ static void check_all(enum pm_float_zero float_zero)
             fail_msg("%s: only %u modules, %u with a guard", s.name, made, guards);
         finish(&s);
     }
+}
+
+/* Every word of exact.comp is known, with which all of it is folded that can be. */
+static void test_all_known(void **state)
+{
+    (void)state;
+    static const float numbers[] = {1, 0, 2, 0.5f, -1};
+    const struct pm_driver driver =
+        pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
+    struct shader s;
+    load(&s, "exact.comp", PM_STAGE_COMPUTE);
+    for (uint32_t i = 0; i < 2 * sizeof(numbers) / sizeof(numbers[0]); i++) {
+        struct pm_constant_known known[PUSH_WORDS + UNIFORM_WORDS];
+        struct pm_specialized_constants out;
+        struct pm_error error = {0};
+        struct pm_random random;
+        struct inputs inputs;
+        pm_random_init(&random, i);
+        fill(&inputs, &s, &random, false);
+        const uint32_t count = know_all(&s, &inputs, numbers[i / 2], known);
+        const struct pm_specialize_constants_info info = {.known = known,
+                                                          .known_count = count,
+                                                          .target = vulkan_1_1,
+                                                          .driver = &driver,
+                                                          .take_all = true};
+        if (!pm_specialize_constants(s.canonical.data, s.canonical.count, &info, &out, &error))
+            fail_msg("%s", error.message);
+        assert_true(out.words.count > 0);
+        compare(&s, "with all words known", &out.words, &inputs, false, known, count);
+        pm_specialized_constants_finish(&out);
+    }
+    finish(&s);
 }
 
 static void test_permitted(void **state)
@@ -300,6 +351,7 @@ static void test_never(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all_known),
         cmocka_unit_test(test_permitted),
         cmocka_unit_test(test_never),
     };

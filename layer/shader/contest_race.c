@@ -163,17 +163,15 @@ static uint32_t draw(const struct lots *lots, struct pm_random *random)
     return last;
 }
 
-static void take_drawn(struct pm_contest *contest, const struct pm_device *device,
-                       const struct pm_race *race, uint32_t sizes)
+/* The same as long as the race says the same, so that what a session began the next one ends. */
+static void take_drawn(struct pm_contest *contest, const struct pm_race *race, uint64_t lot,
+                       uint32_t sizes)
 {
-    const struct pm_config *config = &device->instance->config;
     struct pm_random random;
     struct lots lots;
-    uint64_t seed = config->sampler.seed, key;
+    uint64_t key;
     memcpy(&key, race->key.bytes, sizeof key);
-    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
-        seed = (uintptr_t)contest;
-    pm_random_init(&random, seed ^ key);
+    pm_random_init(&random, pm_random_mix(lot ^ race->as_of_day) ^ key);
     find_lots(&lots, race, sizes);
     pm_halving_init(&contest->halving, 0);
     for (uint32_t i = 0; i < lots.count && contest->halving.count < PM_CONTEST_DRAWN; i++) {
@@ -206,6 +204,6 @@ void pm_contest_field(struct pm_contest *contest, struct pm_device *device,
         say(contest, device, "what others found fastest is tried first");
         return;
     }
-    take_drawn(contest, device, race, sizes);
+    take_drawn(contest, race, lot, sizes);
     say(contest, device, "variants are drawn by what others ask for");
 }

@@ -194,7 +194,9 @@ void pm_contest_field(struct pm_contest *contest, struct pm_device *device,
     const struct pm_config *config = &device->instance->config;
     const struct pm_shader_key *key = &contest->record->key;
     const struct pm_race *race = pm_races_find(&device->instance->races, key, environment);
-    const uint64_t lot = config->sampler.seed_set ? config->sampler.seed : pm_machine_lot(NULL);
+    const uint64_t lot = config->sampler.seed_set ? config->sampler.seed
+                         : race                   ? pm_machine_lot(NULL)
+                                                  : 0;
     if (!race || pm_lot_falls(lot, key, config->optimize.doubt_share)) {
         take_all(contest, sizes);
         return;

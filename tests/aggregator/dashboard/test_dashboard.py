@@ -226,12 +226,25 @@ def check_game(dashboard):
     best = dashboard.get("/v1/games/Watch/candidates?limit=5")["candidates"]
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=\"Zero candidates\"] td .key a')].map(a => a.title)")
     check(keys == [one["key"] for one in best], "the zero candidates")
+    check_races(dashboard)
     dashboard.open("#/games/Watch/candidates")
     check(len(dashboard.column(1)) == 50, "all zero candidates")
     check_measured(dashboard)
     check_timings(dashboard)
     dashboard.open("#/games/nothing%20like%20it")
     check(dashboard.text("h1") == "Not found", "a game that is not there")
+
+
+def check_races(dashboard):
+    answer = dashboard.get("/v1/games/Watch/variants")["races"]
+    rows = dashboard.browser.run("""return [...document.querySelectorAll('[aria-label="Races of variants"] tbody tr')].map(row =>
+        [row.querySelector('.key a').title, ...[...row.cells].map(cell => cell.textContent)])""")
+    check([row[0] for row in rows] == [one["key"] for one in answer] and len(rows) == 2, f"the races: {rows}")
+    for row, one in zip(rows, answer):
+        won = one["winner"]
+        check(row[2].startswith(won["variant"]) and "faster" in row[2] if won else row[2] == "none yet", f"a race says {row[2]}")
+        left = sum(not variant["lost"] for variant in one["variants"])
+        check(row[3] == f"{int(1000 * left / len(one['variants'])) / 10:.1f}%", f"a race says {row[3]}, not {left}")
 
 
 def check_measured(dashboard):

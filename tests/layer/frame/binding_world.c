@@ -1,0 +1,298 @@
+#include "tests/layer/frame/binding_world.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+struct pm_device *device;
+struct pm_sampling *sampling;
+struct pm_pipeline *pipelines[PIPELINES];
+struct pm_optimized fitting;
+static struct pm_optimized standing[PIPELINES];
+struct world *world;
+uint64_t short_ways;
+
+uint64_t binding_handle(int pipeline, int kind)
+{
+    return (unsigned)(pipeline + 1) * DIGITS + (unsigned)kind;
+}
+
+int binding_kind(uint64_t handle)
+{
+    return (int)(handle % DIGITS);
+}
+
+/* ---- what binding.c calls ---- */
+
+static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoint point,
+                                       VkPipeline pipeline)
+{
+    (void)handle;
+    assert_false(world->feedback);
+    world->driver[pm_bind_point_index(point)] = PM_BITS(pipeline);
+    world->binds++;
+}
+
+static struct pm_variant variant;
+
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+{
+    variant.built.handle = binding_handle(pipeline == pipelines[CANDIDATE], INSTRUMENTED);
+    return &variant;
+}
+
+bool pm_command_use(struct pm_command *command, struct pm_variant *used, uint32_t calls,
+                    uint32_t *use)
+{
+    assert_null(use);
+    assert_ptr_equal(command, &world->command);
+    assert_ptr_equal(used, &variant);
+    assert_int_equal(calls, 1);
+    return true;
+}
+
+void pm_variant_release(struct pm_variant *released)
+{
+    (void)released;
+    fail();
+}
+
+void pm_optimize_bound(struct pm_optimized *used)
+{
+    (void)used;
+}
+
+bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
+                               uint64_t known)
+{
+    if ((known >> WORD & 1) != 0)
+        assert_int_equal(words[WORD] == VALUE, world->fits[PM_GRAPHICS]);
+    else
+        assert_true(pipeline != pipelines[WATCHING] || !world->fits[PM_GRAPHICS]);
+    return false;
+}
+
+void pm_optimize_first_bind(struct pm_pipeline *pipeline)
+{
+    (void)pipeline;
+}
+
+/* ---- what must be ---- */
+
+bool binding_may_rebind(void)
+{
+    return !world->is_protected && world->queries == 0 && !world->feedback;
+}
+
+static bool binding_is_timed(void)
+{
+    return world->command.recording == PM_RECORDING_TIMED;
+}
+
+void binding_check(void)
+{
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        if (world->stands[i] == 0)
+            continue;
+        const uint64_t expected =
+            i == PM_GRAPHICS && world->tried ? binding_handle(CANDIDATE, TRIAL) : world->stands[i];
+        assert_int_equal(world->driver[i], expected);
+        if (!binding_may_rebind())
+            assert_int_equal(binding_kind(world->driver[i]), GAME);
+        /* What this is all about. */
+        if (binding_kind(world->driver[i]) == FITTING)
+            assert_true(world->watching[i] && world->fits[i]);
+    }
+}
+
+/* ---- steps ---- */
+
+uint64_t binding_watching_stands(int point)
+{
+    return binding_handle(WATCHING, world->fits[point] ? FITTING : PROVEN);
+}
+
+void binding_bind(int point, int pipeline)
+{
+    const uint64_t game = binding_handle(pipeline, GAME);
+    struct pm_pipeline *known = pipeline < PIPELINES ? pipelines[pipeline] : NULL;
+    world->driver[point] = pm_binding_stand(device, &world->command, point, game, known);
+    const bool takes_turn = pipeline == CANDIDATE && binding_is_timed() && world->in_pass &&
+                            world->whole && binding_may_rebind();
+    const bool may = (pm_binding_allowed(&world->command, point) & PM_BINDING_TRIAL_PASS) != 0;
+    if (pipeline == CANDIDATE)
+        assert_int_equal(may, takes_turn);
+    if (takes_turn) {
+        pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_PASS,
+                         binding_handle(CANDIDATE, TRIAL), NULL);
+        pm_binding_bind(&world->command, point);
+    }
+    world->game[point] = game;
+    world->watching[point] = pipeline == WATCHING;
+    world->stands[point] = !binding_may_rebind()    ? game
+                           : pipeline == PROVEN_ONE ? binding_handle(PROVEN_ONE, PROVEN)
+                           : pipeline == WATCHING   ? binding_watching_stands(point)
+                                                    : game;
+    if (known == NULL)
+        assert_int_equal(world->driver[point], game);
+    if (point == PM_GRAPHICS)
+        world->tried = takes_turn;
+}
+
+void binding_call(int point)
+{
+    const uint64_t before = world->driver[point];
+    const bool known = world->stands[point] != 0 && world->command.bound[point].pipeline != NULL;
+    const uint32_t binds = world->binds;
+    int kind = binding_kind(before);
+    if (binding_is_timed()) {
+        const bool may = (pm_binding_allowed(&world->command, point) & PM_BINDING_TRIAL_CALL) != 0;
+        const bool is_timed_here = point == PM_COMPUTE || (world->in_pass && world->of_draws);
+        assert_int_equal(may, known && is_timed_here && binding_may_rebind());
+        if (may) {
+            kind = TRIAL;
+            pm_binding_cover(&world->command, point, PM_BINDING_TRIAL_CALL,
+                             binding_handle(CANDIDATE, TRIAL), NULL);
+            pm_binding_bind(&world->command, point);
+        }
+    } else {
+        pm_binding_sample(&world->command, point);
+        if (known && binding_may_rebind() && world->command.recording == PM_RECORDING_SAMPLED)
+            kind = INSTRUMENTED;
+    }
+    assert_int_equal(binding_kind(world->driver[point]), kind);
+    pm_binding_put_back(&world->command, PM_BINDING_INSTRUMENTED | PM_BINDING_TRIAL_CALL);
+    assert_int_equal(world->driver[point], before);
+    assert_int_equal(world->binds - binds, kind != binding_kind(before) ? 2 : 0);
+}
+
+void binding_pass_begins(bool of_draws)
+{
+    struct pm_pass_instance *pass = &world->command.pass;
+    const enum pm_condition place = of_draws ? PM_PLACE_TIMED_DRAWS : PM_PLACE_TIMED_PASS;
+    const bool may = pm_binding_may_try(&world->command, place);
+    assert_int_equal(may, binding_is_timed() && binding_may_rebind());
+    pass->place = may ? place : PM_PLACE_PASS;
+    world->in_pass = true;
+    world->of_draws = may && of_draws;
+    world->whole = may && !of_draws;
+}
+
+void binding_pass_ends(void)
+{
+    world->command.pass.place = PM_PLACE_OUTSIDE;
+    pm_binding_put_back(&world->command, PM_BINDING_TRIAL_PASS);
+    world->in_pass = world->whole = world->of_draws = world->tried = false;
+}
+
+void binding_obstacle(enum pm_condition condition)
+{
+    uint32_t changed = 0;
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        changed += world->stands[i] != 0 && binding_kind(world->driver[i]) != GAME;
+        if (world->stands[i] != 0)
+            world->stands[i] = world->game[i];
+    }
+    const uint32_t binds = world->binds;
+    pm_binding_obstacle_begins(&world->command, condition);
+    assert_int_equal(world->binds - binds, changed);
+    world->whole = world->of_draws = world->tried = false; /* nothing more is tried in the pass */
+}
+
+void binding_push(int layout, VkShaderStageFlags stages, uint32_t first, uint32_t count,
+                  uint32_t value, int fits)
+{
+    const uint32_t words[3] = {value, value, value};
+    const struct pm_push pushed = {(VkPipelineLayout)(uintptr_t)layout, stages, 4 * first,
+                                   4 * count, words};
+    const int ranges = layout <= 2 ? 1 : layout == 3 ? 2 : 0;
+    const bool other = ranges != world->ranges || ranges == 0;
+    const bool layouts_differ = world->command.pushed.layout != pushed.layout;
+    short_ways += world->command.pushed.stays != 0;
+    pm_binding_push(&world->command, &pushed);
+    world->ranges = ranges;
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        if (other)
+            world->fits[i] = false;
+        if (fits >= 0)
+            world->fits[i] = fits != 0 && ranges == 1;
+        /* Looked at where the word was pushed, or another layout came. */
+        if (world->watching[i] && (fits >= 0 || layouts_differ))
+            world->stands[i] = binding_may_rebind() ? binding_watching_stands(i) : world->game[i];
+    }
+}
+
+void binding_start(enum pm_condition recording, bool is_protected)
+{
+    *world = (struct world){
+        .command = {.device = device,
+                    .recording = recording,
+                    .active = is_protected ? PM_CONDITION(PM_ACTIVE_PROTECTED) : 0,
+                    .pass = {.place = PM_PLACE_OUTSIDE}},
+        .is_protected = is_protected,
+    };
+    pm_random_init(&world->command.random, 1);
+    pm_pushed_begin(&world->command.pushed, UINT64_MAX);
+    for (int i = 0; i < PM_BIND_POINTS; i++)
+        world->command.bound[i].kind = PM_BINDING_GAME;
+}
+
+int binding_set_up(void **state)
+{
+    (void)state;
+    device = calloc(1, sizeof *device);
+    sampling = aligned_alloc(PM_CACHE_LINE, sizeof *sampling);
+    world = aligned_alloc(PM_CACHE_LINE, sizeof *world);
+    assert_true(device != NULL && sampling != NULL && world != NULL);
+    memset(sampling, 0, sizeof *sampling);
+    memset(world, 0, sizeof *world);
+    for (int i = 0; i < PIPELINES; i++) {
+        pipelines[i] = calloc(1, sizeof *pipelines[i]);
+        assert_non_null(pipelines[i]);
+    }
+    const int proven[] = {PROVEN_ONE, WATCHING};
+    for (int i = 0; i < 2; i++) {
+        atomic_store(&pipelines[proven[i]]->best, binding_handle(proven[i], PROVEN));
+        atomic_store(&pipelines[proven[i]]->optimized, &standing[proven[i]]);
+        standing[proven[i]].built.handle = binding_handle(proven[i], PROVEN);
+    }
+    device->pipelines = calloc(1, sizeof *device->pipelines);
+    assert_non_null(device->pipelines);
+    struct pm_push_layouts *layouts = &device->pipelines->push_layouts;
+    pm_push_layouts_init(layouts);
+    const VkPushConstantRange ranges[] = {
+        {VK_SHADER_STAGE_ALL, 0, 64}, {VK_SHADER_STAGE_ALL, 0, 64}, {VK_SHADER_STAGE_ALL, 0, 80}};
+    for (uintptr_t i = 0; i < 3; i++)
+        pm_push_layouts_put(layouts, (VkPipelineLayout)(i + 1),
+                            &(VkPipelineLayoutCreateInfo){.pushConstantRangeCount = 1,
+                                                          .pPushConstantRanges = &ranges[i]});
+    fitting.built.handle = binding_handle(WATCHING, FITTING);
+    fitting.watch =
+        (struct pm_watch){.ranges = pm_push_layouts_find(layouts, (VkPipelineLayout)(uintptr_t)1),
+                          .mask = UINT64_C(1) << WORD,
+                          .count = 1,
+                          .words = {{WORD, VALUE}}};
+    atomic_store(&fitting.watch.ranges->watched, fitting.watch.mask);
+    pipelines[WATCHING]->push_ranges = fitting.watch.ranges;
+    atomic_store(&pipelines[WATCHING]->folded, &fitting);
+    atomic_store(&pipelines[WATCHING]->folded_best, &fitting);
+    device->dispatch.CmdBindPipeline = bind;
+    device->sampling = sampling;
+    atomic_store(&device->binds, PM_BINDS_PROVEN);
+    sampling->probability = 0.5;
+    return 0;
+}
+
+int binding_tear_down(void **state)
+{
+    (void)state;
+    for (int i = 0; i < PIPELINES; i++)
+        free(pipelines[i]);
+    pm_push_layouts_finish(&device->pipelines->push_layouts);
+    free(device->pipelines);
+    free(world);
+    free(sampling);
+    free(device);
+    return 0;
+}

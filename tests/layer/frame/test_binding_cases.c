@@ -1,0 +1,134 @@
+/* What is bound, in single cases: pushes that say less than they seem to, what is tried, recordings
+ * that nobody tracks, begun anew, or of a lost device. */
+#include "tests/layer/frame/binding_world.h"
+
+#include "tests/cmocka_includes.h"
+
+static void pushes_that_say_too_little(void **state)
+{
+    (void)state;
+    /* One that began before anything was to be followed. */
+    binding_start(PM_RECORDING_TRACKED, false);
+    pm_pushed_begin(&world->command.pushed, 0);
+    binding_bind(PM_GRAPHICS, WATCHING);
+    binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), PROVEN);
+    /* Half a word is nothing that Vulkan allows. */
+    binding_start(PM_RECORDING_TRACKED, false);
+    binding_bind(PM_GRAPHICS, WATCHING);
+    binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), FITTING);
+    const uint16_t half = 42;
+    const struct pm_push odd = {(VkPipelineLayout)(uintptr_t)1, VK_SHADER_STAGE_ALL, 4 * WORD + 2,
+                                2, &half};
+    assert_true(pm_binding_push(&world->command, &odd));
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), PROVEN);
+    binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), PROVEN);
+    /* Nor is a push to some of the stages that read the word. */
+    binding_start(PM_RECORDING_TRACKED, false);
+    binding_bind(PM_GRAPHICS, WATCHING);
+    binding_push(1, VK_SHADER_STAGE_FRAGMENT_BIT, WORD, 1, VALUE, false);
+    binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), PROVEN);
+}
+
+/* One that is tried stays over what stands only while it fits. */
+static void what_is_tried_must_fit(void **state)
+{
+    (void)state;
+    const struct pm_watch *watch = &fitting.watch;
+    for (int fits = 0; fits < 2; fits++) {
+        binding_start(PM_RECORDING_TIMED, false);
+        binding_bind(PM_GRAPHICS, WATCHING);
+        binding_pass_begins(false);
+        binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, true);
+        assert_true(pm_binding_fits(&world->command, PM_GRAPHICS, watch));
+        pm_binding_cover(&world->command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS,
+                         binding_handle(WATCHING, TRIAL), watch);
+        pm_binding_bind(&world->command, PM_GRAPHICS);
+        binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, fits ? VALUE : OTHER_VALUE, fits);
+        assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), fits ? TRIAL : PROVEN);
+        binding_pass_ends();
+        assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), fits ? FITTING : PROVEN);
+    }
+    /* Bound before there was such a variant: nobody would notice its pushes. */
+    binding_start(PM_RECORDING_TIMED, false);
+    atomic_store(&pipelines[WATCHING]->folded, NULL);
+    binding_bind(PM_GRAPHICS, WATCHING);
+    atomic_store(&pipelines[WATCHING]->folded, &fitting);
+    binding_push(1, VK_SHADER_STAGE_ALL, WORD, 1, VALUE, false);
+    assert_false(pm_binding_fits(&world->command, PM_GRAPHICS, watch));
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), PROVEN);
+    binding_bind(PM_GRAPHICS, PROVEN_ONE);
+    world->fits[PM_GRAPHICS] = true;
+    binding_bind(PM_GRAPHICS, WATCHING);
+    assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), FITTING);
+}
+
+/* Of a recording that nobody tracks only what stands is known. */
+static void untracked(void **state)
+{
+    (void)state;
+    struct pm_pipeline *pipeline = pipelines[PROVEN_ONE];
+    const uint64_t game = binding_handle(PROVEN_ONE, GAME),
+                   best = binding_handle(PROVEN_ONE, PROVEN);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), best);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, NULL), game);
+    atomic_store(&sampling->careful, true); /* the game has something that could see it */
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    atomic_store(&sampling->careful, false);
+    atomic_store(&device->binds, 0);
+    assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
+    atomic_store(&device->binds, PM_BINDS_PROVEN);
+}
+
+/* The short way into a recording is for a record that is as a begin leaves it. */
+static void begun_again(void **state)
+{
+    (void)state;
+    const VkCommandBufferBeginInfo once = {.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT},
+                                   often = {0};
+    struct pm_command *command = &world->command;
+    binding_start(PM_RECORDING_TRACKED, false);
+    command->touched = false;
+    atomic_store(&command->submits, 2);
+    assert_false(pm_command_begin_again(command, &often));
+    assert_int_equal(atomic_load(&command->submits), 2);
+    assert_true(pm_command_begin_again(command, &once));
+    assert_int_equal(atomic_load(&command->submits), 0);
+    atomic_store(&command->submits, 1);
+    assert_true(pm_command_begin_again(command, &often));
+    command->secondary = true; /* what it inherits is looked at */
+    assert_false(pm_command_begin_again(command, &once));
+    command->secondary = false;
+    command->touched = true;
+    assert_false(pm_command_begin_again(command, &once));
+}
+
+static void a_lost_device_measures_nothing(void **state)
+{
+    (void)state;
+    for (enum pm_condition i = PM_RECORDING_SAMPLED; i <= PM_RECORDING_TIMED; i++) {
+        binding_start(i, false);
+        binding_bind(PM_COMPUTE, PROVEN_ONE);
+        assert_int_not_equal(pm_binding_allowed(&world->command, PM_COMPUTE),
+                             PM_BINDING_GAME | PM_BINDING_PROVEN);
+        atomic_store(&device->lost, true);
+        assert_int_equal(pm_binding_allowed(&world->command, PM_COMPUTE),
+                         PM_BINDING_GAME | PM_BINDING_PROVEN);
+        atomic_store(&device->lost, false);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pushes_that_say_too_little),
+        cmocka_unit_test(what_is_tried_must_fit),
+        cmocka_unit_test(untracked),
+        cmocka_unit_test(begun_again),
+        cmocka_unit_test(a_lost_device_measures_nothing),
+    };
+    return cmocka_run_group_tests(tests, binding_set_up, binding_tear_down);
+}

@@ -1,5 +1,6 @@
 #include "aggregator_client/session_upload.h"
 #include "base/random.h"
+#include "profile/left_alone.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -128,6 +129,22 @@ void pm_session_upload_leave_variants(struct pm_session_upload *upload)
     upload->shaders = upload->plain_shaders;
 }
 
+/* What the machine could make nothing of in the day before the session's end. It is as good without
+ * where that cannot be read. */
+static void count_left_alone(const char *game, const char *path, struct pm_profile *profile)
+{
+    struct stat status;
+    struct pm_left_alone left;
+    struct pm_arena *arena = pm_arena_create(0);
+    if (arena && stat(path, &status) == 0 &&
+        pm_left_alone_read(NULL, game, status.st_mtime - SECONDS_A_DAY, arena, &left, NULL)) {
+        for (size_t i = 0; i < PM_LEFT_ALONE_WHYS; i++)
+            profile->left_alone[i] =
+                left.whys[i] < PM_LEFT_ALONE_MOST ? left.whys[i] : PM_LEFT_ALONE_MOST;
+    }
+    pm_arena_destroy(arena);
+}
+
 static bool build_upload(struct group *group, const char *path, unsigned part,
                          struct pm_session_upload *upload, struct pm_error *error)
 {
@@ -138,6 +155,7 @@ static bool build_upload(struct group *group, const char *path, unsigned part,
     profile.shaders = pm_profile_merge_shaders(group->merge, &profile.shader_count);
     if (!profile.shaders)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    count_left_alone(group->game, path, &profile);
     if (!id_of(path, part, profile.upload_id))
         return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
     pm_buffer_init(&upload->body, pm_profile_limits_default.decompressed_bytes);

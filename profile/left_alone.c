@@ -90,6 +90,7 @@ void pm_left_alone_note(const char *folder, const char *game, const char *recipe
 
 struct entry {
     const char *digest, *reason; /* in the file's text */
+    enum pm_left_alone_why why;
 };
 
 static int by_digest(const void *a, const void *b)
@@ -133,7 +134,8 @@ static bool parse_line(char *line, int64_t since, struct entry *entry, const cha
         sscanf(line + TIME, "%" SCNd64 " %n", &at, &end) != 1 || end == 0 || at < since)
         return false;
     line[TIME - 1] = 0;
-    *entry = (struct entry){line + DIGEST, without_place(line + TIME + end)};
+    const char *reason = line + TIME + end;
+    *entry = (struct entry){line + DIGEST, without_place(reason), pm_left_alone_classify(reason)};
     return true;
 }
 
@@ -159,6 +161,7 @@ static bool count_reasons(struct entry *entries, size_t count, struct pm_arena *
         if (i == 0 || strcmp(entries[i - 1].reason, entries[i].reason) != 0)
             reasons[out->reason_count++].text = entries[i].reason;
         reasons[out->reason_count - 1].shaders++;
+        out->whys[entries[i].why]++;
     }
     qsort(reasons, out->reason_count, sizeof *reasons, by_frequency);
     out->shaders = count;

@@ -1,6 +1,7 @@
 /*
  * Shaders that are left alone: those of a game that the layer could make nothing of, and why. The
- * layer notes them; `doctor`, `run` and `db show` count them. They never leave the machine.
+ * layer notes them; `doctor`, `run` and `db show` count them. They never leave the machine; an
+ * upload says how many there are of each of a few kinds of reasons (left_alone_why.h).
  *
  * On the disk a text file a game, $PLACE_DATA/left_alone/<safe name of game>: the recipe of the
  * build that says so, the game, then a line a shader. What one build can make nothing of another
@@ -13,6 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "profile/left_alone_why.h"
 #include "profile/shader_key.h"
 #include <stdint.h>
 
@@ -26,6 +28,7 @@ struct pm_left_alone {
     size_t shaders;
     const struct pm_left_alone_reason *reasons; /* the most frequent first */
     size_t reason_count;
+    uint32_t whys[PM_LEFT_ALONE_WHYS]; /* shaders, of each kind of reason */
 };
 
 /* Notes a shader. folder NULL: the default place. recipe: pm_canonicalize_recipe(). What cannot be

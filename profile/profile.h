@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "profile/left_alone_why.h"
 #include "profile/shader_key.h"
 
 #define PM_PROFILE_VERSION 1u
@@ -103,6 +104,9 @@ struct pm_profile {
     size_t shader_count;
     uint32_t day; /* days since the epoch, UTC, on which its session ended; the same however often it is sent; 0: not
                      said */
+    /* Shaders of the game that the machine met in the day before the session's end and could make nothing of, by why;
+     * PM_LEFT_ALONE_MOST of each at most. */
+    uint32_t left_alone[PM_LEFT_ALONE_WHYS];
 };
 
 /* Bounds a reader enforces; a hostile upload cannot make it allocate more. */

@@ -175,6 +175,12 @@ bool pm_profile_check(const struct pm_profile *profile, const struct pm_profile_
         !pm_name_check(profile->scene, "field scene", limits->name_bytes, error) ||
         !pm_name_check(profile->layer_version, "field layer_version", limits->name_bytes, error))
         return false;
+    for (size_t i = 0; i < PM_LEFT_ALONE_WHYS; i++) {
+        if (profile->left_alone[i] > PM_LEFT_ALONE_MOST)
+            return pm_fail(error, PM_ERROR_LIMIT,
+                           "field left_alone: element %zu is %" PRIu32 ", more than %u", i,
+                           profile->left_alone[i], PM_LEFT_ALONE_MOST);
+    }
     if (profile->shader_count > limits->shaders)
         return pm_fail(error, PM_ERROR_LIMIT, "field shaders has %zu elements, more than %zu",
                        profile->shader_count, limits->shaders);

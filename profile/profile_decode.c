@@ -90,6 +90,12 @@ static bool take_profile(void *user, const ProtobufCMessage *any, struct pm_erro
     taken.shaders = shaders;
     taken.shader_count = message->n_shaders;
     taken.day = message->day;
+    if (message->n_left_alone > PM_LEFT_ALONE_WHYS)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "field left_alone has %zu elements; this version knows %d reasons",
+                       message->n_left_alone, PM_LEFT_ALONE_WHYS);
+    for (size_t i = 0; i < message->n_left_alone; i++)
+        taken.left_alone[i] = message->left_alone[i];
     if (!pm_profile_check(&taken, limits, error))
         return false;
     *profile = taken;

@@ -69,7 +69,11 @@ static bool fill_profile(const struct pm_profile *profile, struct pm_arena *aren
             return false;
     }
     message->n_shaders = profile->shader_count;
-    return true;
+    /* Nobody before can read it, so it is there only where it says something. */
+    for (size_t i = 0; i < PM_LEFT_ALONE_WHYS; i++)
+        message->n_left_alone = profile->left_alone[i] > 0 ? i + 1 : message->n_left_alone;
+    message->left_alone = pm_arena_dup(arena, profile->left_alone, sizeof(profile->left_alone));
+    return message->left_alone != NULL;
 }
 
 bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out,

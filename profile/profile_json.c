@@ -104,6 +104,20 @@ static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
     return added;
 }
 
+/* Only what there is. */
+static bool add_left_alone(cJSON *root, const struct pm_profile *profile)
+{
+    cJSON *object = NULL;
+    for (enum pm_left_alone_why why = 0; why < PM_LEFT_ALONE_WHYS; why++) {
+        if (profile->left_alone[why] == 0)
+            continue;
+        object = object ? object : cJSON_AddObjectToObject(root, "left_alone");
+        if (!object || !add_u64(object, pm_left_alone_name(why), profile->left_alone[why]))
+            return false;
+    }
+    return true;
+}
+
 static bool fill(cJSON *root, const struct pm_profile *profile)
 {
     char id[2 * PM_UPLOAD_ID_BYTES + 1];
@@ -114,7 +128,7 @@ static bool fill(cJSON *root, const struct pm_profile *profile)
         !cJSON_AddStringToObject(root, "game", profile->game) ||
         !cJSON_AddStringToObject(root, "scene", profile->scene) ||
         !cJSON_AddStringToObject(root, "layer_version", profile->layer_version) ||
-        (profile->day > 0 && !add_u64(root, "day", profile->day)))
+        (profile->day > 0 && !add_u64(root, "day", profile->day)) || !add_left_alone(root, profile))
         return false;
     cJSON *shaders = cJSON_AddArrayToObject(root, "shaders");
     bool added = shaders != NULL;

@@ -38,6 +38,7 @@ struct curation {
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
     size_t claim_count, claims_allocated;
+    struct pm_left_alone_seen left_alone;
     struct pm_originals originals;
     struct pm_prior_moments moments; /* of what enough tokens sent of the kind that levels are of */
     const struct pm_prior *prior;    /* what levels that are shown go by; NULL: none are shown */
@@ -430,7 +431,9 @@ static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct
 {
     static const uint8_t of_points[PM_SCOPE_BYTES];
     struct curation *curation = user;
-    if (memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0)
+    if (memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0 ||
+        pm_left_alone_claims_see(&curation->left_alone, claim) ||
+        curation->curator->min_tokens <= 1)
         return true;
     if (curation->claim_count == curation->claims_allocated) {
         const size_t allocated = curation->claims_allocated ? curation->claims_allocated * 2 : 256;
@@ -460,9 +463,9 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
     curation->originals.first_day = curation->first_day;
     curation->plain.aged.strangers = curation->all.aged.strangers = curator->strangers;
     pm_buffer_init(&curation->bytes, SHADER_BYTES);
+    pm_left_alone_claims_seen_init(&curation->left_alone, curator->min_tokens, curation->today);
     return pm_originals_read(&curation->originals, storage, game, error) &&
-           (curator->min_tokens <= 1 ||
-            storage->operations->read_claims(storage, game, visit_claim, curation, error));
+           storage->operations->read_claims(storage, game, visit_claim, curation, error);
 }
 
 static void log_damaged(const struct curation *curation, const char *game)
@@ -530,6 +533,7 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
                                      &out->vouched_days, error);
     }
     out->left_out = curation.list.left_out;
+    memcpy(out->left_alone, curation.left_alone.counts, sizeof(out->left_alone));
     if (!request->scene) /* once for all scenes */
         log_damaged(&curation, game);
     curation_finish(&curation);

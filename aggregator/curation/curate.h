@@ -11,6 +11,7 @@
 #include "aggregator/curation/prior_pool.h"
 #include "aggregator/intake/fold.h"
 #include "aggregator/statistics/statistics.h"
+#include "aggregator/trust/left_alone_claims.h"
 
 /* By what rules one curates; the pointers stay their owner's and live longer. */
 struct pm_curator {
@@ -38,6 +39,7 @@ struct pm_curated {
     uint64_t points, points_covered; /* over all shaders */
     uint64_t uploads;                /* of the game, when the reading began */
     uint64_t left_out;               /* shaders for which the database has no room */
+    struct pm_left_alone_count left_alone[PM_LEFT_ALONE_WHYS]; /* by clients, and why */
 };
 
 /* One (key, environment, kind), judged. What it points to lives until the observer returns. */

@@ -190,8 +190,12 @@ static bool publish(struct pm_curator *curator, const struct pm_curate_request *
                ? true
                : store(curator, scene, &curated, changed ? etag : NULL, &body, error))));
     if (done && result)
-        *result = (struct pm_curate_result){curated.database.curated_at, curated.uploads,
-                                            curated.points, curated.points_covered};
+        *result = (struct pm_curate_result){.curated_at = curated.database.curated_at,
+                                            .uploads = curated.uploads,
+                                            .points = curated.points,
+                                            .points_covered = curated.points_covered};
+    if (done && result)
+        memcpy(result->left_alone, curated.left_alone, sizeof(result->left_alone));
     if (done && curated.left_out > 0)
         pm_log_warning(curator->world->log,
                        "the database of \"%s\"%s%s is full: %llu shaders that run least are left"

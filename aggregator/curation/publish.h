@@ -11,6 +11,7 @@
 struct pm_curate_result {
     uint64_t curated_at; /* seconds since the epoch */
     uint64_t uploads, points, points_covered;
+    struct pm_left_alone_count left_alone[PM_LEFT_ALONE_WHYS]; /* left_alone_claims.h */
 };
 
 /* Curates the game and publishes it, as pm_aggregator_curate. The observer (NULL: none) and *result

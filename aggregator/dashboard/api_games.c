@@ -167,6 +167,34 @@ static double upload_rate(const struct pm_summary *summary)
     return 0;
 }
 
+/* What most machines have first. */
+static int by_shaders(const void *a, const void *b)
+{
+    const struct pm_left_alone_count *left = *(const struct pm_left_alone_count *const *)a,
+                                     *right = *(const struct pm_left_alone_count *const *)b;
+    if (left->shaders != right->shaders)
+        return left->shaders > right->shaders ? -1 : 1;
+    return left < right ? -1 : left > right;
+}
+
+static void add_left_alone(struct pm_json *json, const struct pm_left_alone_count *counts)
+{
+    const struct pm_left_alone_count *sorted[PM_LEFT_ALONE_WHYS];
+    cJSON *list = pm_json_array(json, json->root, "left_alone");
+    for (size_t i = 0; i < PM_LEFT_ALONE_WHYS; i++)
+        sorted[i] = &counts[i];
+    qsort(sorted, PM_LEFT_ALONE_WHYS, sizeof(sorted[0]), by_shaders);
+    for (size_t i = 0; i < PM_LEFT_ALONE_WHYS && sorted[i]->shaders > 0; i++) {
+        const enum pm_left_alone_why why = (enum pm_left_alone_why)(sorted[i] - counts);
+        cJSON *one = pm_json_item(json, list);
+        pm_json_text(json, one, "why", pm_left_alone_name(why));
+        pm_json_text(json, one, "text", pm_left_alone_text(why));
+        pm_json_number(json, one, "shaders", sorted[i]->shaders);
+        pm_json_number(json, one, "tokens", sorted[i]->tokens);
+        pm_json_number(json, one, "day", sorted[i]->day);
+    }
+}
+
 enum MHD_Result pm_api_game(struct pm_get *get)
 {
     const struct pm_params none = {0};
@@ -194,6 +222,7 @@ enum MHD_Result pm_api_game(struct pm_get *get)
         pm_json_text(&json, json.root, "database_etag", etag);
     else
         pm_json_null(&json, json.root, "database_etag");
+    add_left_alone(&json, summary->whole.left_alone);
     pm_summary_drop(summary);
     return pm_json_answer(get, &json);
 }

@@ -2,6 +2,7 @@
 
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/storage/fail.h"
+#include "aggregator/trust/left_alone_claims.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,6 +178,8 @@ static bool keep(struct ingest *ingest, struct pm_group_game *game,
     return note_game(ingest, game->name, source, error) &&
            note_scene(ingest, game, profile->scene, source, error) &&
            pm_group_append(&ingest->group, game, prepared, mark, error) &&
+           pm_left_alone_claims_note(ingest->all->claims, profile, source, ingest->group.day,
+                                     error) &&
            note_shaders(ingest, game, profile, spaces, source, mark != NULL, error);
 }
 
@@ -340,7 +343,8 @@ static bool look_for_claims(struct ingest *ingest, struct pm_prepared *const *pr
             continue;
         const bool counts = sources[i] && upload->fresh && !upload->over;
         const char *scene = profile->scene;
-        if (counts && ingest->all->limits.max_games != UINT32_MAX)
+        done = !counts || pm_left_alone_claims_expect(claims, profile, error);
+        if (done && counts && ingest->all->limits.max_games != UINT32_MAX)
             done = pm_claims_expect_scene(claims, profile->game, "", error);
         if (done && counts && scene && *scene)
             done = pm_claims_expect_scene(claims, profile->game, scene, error);

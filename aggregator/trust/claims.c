@@ -194,7 +194,7 @@ static struct found *find(struct pm_claims *claims, const struct pm_storage_clai
         free(made);
         return found;
     }
-    made->room = (size_t)claims->min_tokens * PM_MARK_BYTES;
+    made->room = (size_t)(claims->min_tokens > 1 ? claims->min_tokens : 1) * PM_MARK_BYTES;
     made->marks = malloc(PM_CLAIMS_OF_SHADER * made->room);
     if (!made->marks) {
         free(made);
@@ -382,18 +382,21 @@ static bool add_mark(struct pm_claims *claims, struct found *found, struct count
     return true;
 }
 
-/* Adds the source to the subject's claims. *counted: the one it makes; NULL: it is not counted. */
+/* Adds the source (NULL: nobody, of whom there is one) to the subject's claims. *counted: the one
+ * it makes; NULL: it is not counted. */
 static bool add(struct pm_claims *claims, const struct subject *subject,
                 const struct pm_ingest_source *source, struct found **found,
                 struct counted **counted, struct pm_error *error)
 {
     const struct pm_storage_claim name = name_of(subject);
-    uint8_t mark[PM_MARK_BYTES];
+    uint8_t mark[PM_MARK_BYTES] = {0};
     bool done;
     *found = find(claims, &name, error);
     if (!*found || (!(*found)->known && !pm_claims_look(claims, error)))
         return false;
-    pm_sources_mark(claims->sources, source, subject->game, &name.key, name.kind, name.scope, mark);
+    if (source)
+        pm_sources_mark(claims->sources, source, subject->game, &name.key, name.kind, name.scope,
+                        mark);
     const bool marked = is_marked(*found, mark);
     *counted = place(claims, *found, subject->shader->space, &done, error);
     return done && (!*counted || marked || add_mark(claims, *found, *counted, mark, error));
@@ -564,4 +567,41 @@ bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char
         return false;
     *stands = verdict.stands;
     return true;
+}
+
+/* ---- other things ---- */
+
+/* Flags and subgroup size tell its scope from those of scenes, which have neither. */
+static struct pm_shader_profile shader_of(const struct pm_claims_thing *thing)
+{
+    return (struct pm_shader_profile){
+        .space = 1, .flags = 1, .environment = {.subgroup_size = thing->number}};
+}
+
+void pm_claims_thing_scope(const struct pm_claims_thing *thing,
+                           uint8_t scope[static PM_SCOPE_BYTES])
+{
+    const struct pm_shader_profile shader = shader_of(thing);
+    pm_claims_scope(&shader.environment, false, thing->name, scope);
+}
+
+bool pm_claims_expect_thing(struct pm_claims *claims, const char *game,
+                            const struct pm_claims_thing *thing, struct pm_error *error)
+{
+    const struct pm_shader_profile shader = shader_of(thing);
+    const struct subject subject = {game, &shader, thing->name};
+    return is_full(claims, &subject) || expect(claims, &subject, error);
+}
+
+bool pm_claims_note_thing(struct pm_claims *claims, const char *game,
+                          const struct pm_claims_thing *thing,
+                          const struct pm_ingest_source *source, uint32_t today,
+                          struct pm_error *error)
+{
+    const struct pm_shader_profile shader = shader_of(thing);
+    const struct subject subject = {game, &shader, thing->name};
+    struct verdict verdict;
+    if (!source && claims->min_tokens > 1)
+        return true;
+    return note(claims, &subject, source, today, &verdict, error);
 }

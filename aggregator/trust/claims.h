@@ -87,3 +87,20 @@ bool pm_claims_are_vouched(struct pm_claims *claims, const char *const *games, s
 bool pm_claims_note_scene(struct pm_claims *claims, const char *game, const char *scene,
                           const struct pm_ingest_source *source, uint32_t today, bool *stands,
                           struct pm_error *error);
+
+/* Something else that is said of a game, such as that it has so many shaders of a kind. What is
+ * said often enough is read from the storage (read_claims): of no key and kind 0, in this scope.
+ * Also where no token has to vouch it is put down. */
+struct pm_claims_thing {
+    const char *name; /* not "" */
+    uint32_t number;  /* not 0 */
+};
+void pm_claims_thing_scope(const struct pm_claims_thing *thing,
+                           uint8_t scope[static PM_SCOPE_BYTES]);
+bool pm_claims_expect_thing(struct pm_claims *claims, const char *game,
+                            const struct pm_claims_thing *thing, struct pm_error *error);
+/* source NULL: as for an original. */
+bool pm_claims_note_thing(struct pm_claims *claims, const char *game,
+                          const struct pm_claims_thing *thing,
+                          const struct pm_ingest_source *source, uint32_t today,
+                          struct pm_error *error);

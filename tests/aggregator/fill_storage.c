@@ -222,6 +222,8 @@ static struct pm_profile *session(struct pm_arena *arena, const struct game *gam
     for (uint64_t i = 0; i < RACED; i++)
         shaders[count++] = race(arena, i);
     struct pm_profile *profile = profile_of(arena, random, "Watch", shaders, count);
+    profile->left_alone[PM_LEFT_ALONE_INSTRUCTION] = 5;
+    profile->left_alone[PM_LEFT_ALONE_EXTENSION] = 70 + (uint32_t)pm_random_below(random, 10);
     if (!pm_random_system(profile->upload_id, PM_UPLOAD_ID_BYTES))
         abort();
     return profile;

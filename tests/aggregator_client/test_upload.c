@@ -2,6 +2,7 @@
 #include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "profile/left_alone.h"
 #include "tests/aggregator_client/world.h"
 #include "tests/cmocka_includes.h"
 #include "tests/full_disk.h"
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void a_session_is_merged_sent_and_removed(void **state)
@@ -51,6 +53,46 @@ static void a_session_is_merged_sent_and_removed(void **state)
     pm_profile_merge_destroy(merge);
     pm_arena_destroy(arena);
     free(path);
+}
+
+/* What the layer noted of the game in the day before; of another game, or long ago, is not of it.
+ */
+static void an_upload_says_how_many_shaders_were_left_alone(void **state)
+{
+    struct world *world = *state;
+    static const char *const reasons[] = {"SPIR-V word 5: Invalid opcode: 1",
+                                          "SPIR-V word 9: Invalid opcode: 2",
+                                          "a shader object is a binary, not SPIR-V"};
+    struct pm_profile_merge *merge = pm_profile_merge_create();
+    for (unsigned char i = 0; i < 3; i++) {
+        const struct pm_shader_key digest = {.bytes = {i}};
+        pm_left_alone_note(NULL, "A Game", "4", &digest, reasons[i]);
+        pm_left_alone_note(NULL, "Another", "4", &digest, reasons[2]);
+    }
+    char *path = world_session(world, "A Game", 1, 2, merge);
+    char *later = world_session(world, "A Game", 2, 2, merge);
+    const time_t now = time(NULL);
+    const struct timespec ended[] = {{.tv_sec = now + 2 * 86400}, {.tv_sec = now + 2 * 86400}};
+    assert_int_equal(utimensat(AT_FDCWD, later, ended, 0), 0);
+    if (!world_upload(world))
+        fail_msg("%s", world->error.message);
+    assert_int_equal(server_requests(world->server), 2);
+    uint32_t of_both[PM_LEFT_ALONE_WHYS] = {0}, most = 0;
+    for (size_t i = 0; i < 2; i++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile sent;
+        world_decode(server_request(world->server, i), arena, &sent);
+        for (size_t why = 0; why < PM_LEFT_ALONE_WHYS; why++)
+            of_both[why] += sent.left_alone[why];
+        most = sent.day > most ? sent.day : most;
+        pm_arena_destroy(arena);
+    }
+    assert_int_equal(most, now / 86400 + 2);
+    assert_int_equal(of_both[PM_LEFT_ALONE_INSTRUCTION], 2);
+    assert_int_equal(of_both[PM_LEFT_ALONE_BINARY], 1);
+    pm_profile_merge_destroy(merge);
+    free(path);
+    free(later);
 }
 
 static void a_live_session_is_left_alone(void **state)
@@ -430,6 +472,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_make, world_remove)
     const struct CMUnitTest tests[] = {
         TEST(a_session_is_merged_sent_and_removed),
+        TEST(an_upload_says_how_many_shaders_were_left_alone),
         TEST(a_live_session_is_left_alone),
         TEST(each_game_goes_where_its_own_configuration_says),
         TEST(trouble_is_tried_again_with_the_same_bytes),

@@ -113,7 +113,8 @@ bool pm_same_profile(const struct pm_profile *a, const struct pm_profile *b)
     if (memcmp(a->upload_id, b->upload_id, PM_UPLOAD_ID_BYTES) != 0 ||
         strcmp(a->game, b->game) != 0 || strcmp(a->scene, b->scene) != 0 ||
         strcmp(a->layer_version, b->layer_version) != 0 || a->day != b->day ||
-        a->shader_count != b->shader_count)
+        a->shader_count != b->shader_count ||
+        memcmp(a->left_alone, b->left_alone, sizeof(a->left_alone)) != 0)
         return false;
     for (size_t i = 0; i < a->shader_count; i++) {
         if (!same_shader(&a->shaders[i], &b->shaders[i]))

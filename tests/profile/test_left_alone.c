@@ -65,6 +65,43 @@ static void shaders_are_counted_once_and_by_reason(void **state)
     assert_int_equal(of(state, "A/game", (int64_t)time(NULL) + 60).shaders, 0);
 }
 
+/* What an upload says of them: how many of each kind of reason, and nothing of the shaders. */
+static void reasons_are_of_few_kinds(void **state)
+{
+    static const struct {
+        const char *reason;
+        enum pm_left_alone_why why;
+    } cases[] = {
+        {"SPIR-V word 5: Invalid opcode: 9999", PM_LEFT_ALONE_INSTRUCTION},
+        {"SPIR-V word 17: Unknown extension 'SPV_A'", PM_LEFT_ALONE_EXTENSION},
+        {"SPIR-V word 9: Invalid extended instruction import 'X'", PM_LEFT_ALONE_EXTENSION},
+        {"SPIR-V word 6: Invalid capability operand: 40000", PM_LEFT_ALONE_OPERAND},
+        {"SPIR-V word 1: version 0x00020000 is newer than what SPIRV-Tools knows",
+         PM_LEFT_ALONE_OPERAND},
+        {"SPIR-V instruction 7: Expected a result", PM_LEFT_ALONE_INVALID},
+        {"the module has 9 words; at most 8 are optimized", PM_LEFT_ALONE_LARGE},
+        {"with its functions inlined the entry point has more than 9 words", PM_LEFT_ALONE_LARGE},
+        {"SPIRV-Tools' optimizer gave up: no", PM_LEFT_ALONE_OPTIMIZER},
+        {"a shader object is a binary, not SPIR-V", PM_LEFT_ALONE_BINARY},
+        {"it casts floats to integers and back, and this driver folds floats inexactly",
+         PM_LEFT_ALONE_DRIVER},
+        {"because", PM_LEFT_ALONE_OTHER},
+    };
+    uint32_t expected[PM_LEFT_ALONE_WHYS] = {0};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        note("kinds", "4 x", (unsigned char)(i + 1), cases[i].reason);
+        assert_int_equal(pm_left_alone_classify(cases[i].reason), cases[i].why);
+        expected[cases[i].why]++;
+    }
+    const struct pm_left_alone left = of(state, "kinds", 0);
+    for (enum pm_left_alone_why why = 0; why < PM_LEFT_ALONE_WHYS; why++) {
+        assert_true(expected[why] > 0);
+        assert_int_equal(left.whys[why], expected[why]);
+        for (enum pm_left_alone_why other = 0; other < why; other++)
+            assert_string_not_equal(pm_left_alone_name(why), pm_left_alone_name(other));
+    }
+}
+
 /* What an older build could not parse a newer one may. */
 static void another_recipe_begins_anew(void **state)
 {
@@ -122,9 +159,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        TEST(a_game_that_has_none),       TEST(shaders_are_counted_once_and_by_reason),
-        TEST(another_recipe_begins_anew), TEST(a_file_stays_small),
-        TEST(damaged_lines_are_skipped),  TEST(each_game),
+        TEST(a_game_that_has_none),
+        TEST(shaders_are_counted_once_and_by_reason),
+        TEST(reasons_are_of_few_kinds),
+        TEST(another_recipe_begins_anew),
+        TEST(a_file_stays_small),
+        TEST(damaged_lines_are_skipped),
+        TEST(each_game),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@ struct fixture {
     uint8_t id[16], key[2][24], bitmap[2];
     uint32_t point[2][3], calls[2][3];
     uint64_t lanes[2][3], subgroups[2][3], counts[2][9];
+    uint32_t left_alone[PM_LEFT_ALONE_WHYS + 1];
     ProtobufCMessageUnknownField unknown;
 };
 
@@ -23,6 +24,7 @@ static void fixture_init(struct fixture *f)
     f->profile.version = 1;
     f->profile.upload_id = (ProtobufCBinaryData){16, f->id};
     f->profile.game = (char *)"game";
+    f->profile.left_alone = f->left_alone;
     f->profile.n_shaders = 2;
     f->profile.shaders = f->list;
     for (int s = 0; s < 2; s++) {
@@ -283,6 +285,13 @@ static void spoil(struct fixture *f, int which)
         make_constant(f);
         shader->candidates = 12;
         break;
+    case 55:
+        f->profile.n_left_alone = PM_LEFT_ALONE_WHYS + 1;
+        break;
+    case 56:
+        f->profile.n_left_alone = 2;
+        f->left_alone[1] = PM_LEFT_ALONE_MOST + 1;
+        break;
     }
 }
 
@@ -345,6 +354,8 @@ static const char *const refusals[] = {
     "profile: shader 1: point 5: field counts: loads of zero are above loads",
     "profile: shader 1: field environment names a device, which only profiles of times may",
     "profile: shader 1: field candidates is there, which only zero profiles may have",
+    "profile: field left_alone has 10 elements; this version knows 9 reasons",
+    "profile: field left_alone: element 1 is 65537, more than 65536",
 };
 
 /* What the profile's name is after that refusal: it is left alone until the message is a profile.
@@ -377,7 +388,8 @@ static void refuses_what_cannot_be(void **state)
             if (decoded)
                 fail_msg("accepted: %s", refusals[which]);
             assert_string_equal(error.message, refusals[which]);
-            assert_int_equal(error.code, strstr(refusals[which], "more than 1048576")
+            assert_int_equal(error.code, strstr(refusals[which], "more than 1048576") ||
+                                                 strstr(refusals[which], "more than 65536")
                                              ? PM_ERROR_LIMIT
                                              : PM_ERROR_INPUT);
             assert_string_equal(profile.game, game_after(which));
@@ -448,6 +460,35 @@ static void takes_every_kind(void **state)
             fail_msg("%s", error.message);
         assert_int_equal(profile.shaders[1].kind, made[which]);
         assert_int_equal(profile.shaders[1].points[0].counts[1], 90);
+        pm_arena_destroy(arena);
+    }
+}
+
+/* What nobody before can read is there only where it says something. */
+static void says_what_is_left_alone(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        struct pm_profile profile = {.game = "game", .scene = "", .layer_version = ""}, decoded;
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_buffer wire, json;
+        struct pm_error error = {0};
+        pm_buffer_init(&wire, 1 << 20);
+        pm_buffer_init(&json, 1 << 20);
+        profile.left_alone[PM_LEFT_ALONE_LARGE] = which ? PM_LEFT_ALONE_MOST : 0;
+        if (!pm_profile_encode(&profile, &wire, &error) ||
+            !pm_profile_decode(wire.data, wire.size, NULL, arena, &decoded, &error))
+            fail_msg("%s", error.message);
+        assert_memory_equal(decoded.left_alone, profile.left_alone, sizeof(decoded.left_alone));
+        Piecemeal__Profile *message = piecemeal__profile__unpack(NULL, wire.size, wire.data);
+        assert_int_equal(message->n_left_alone, which ? PM_LEFT_ALONE_LARGE + 1 : 0);
+        piecemeal__profile__free_unpacked(message, NULL);
+        assert_true(pm_profile_to_json(&decoded, &json, &error));
+        assert_true(pm_buffer_append(&json, "", 1));
+        assert_int_equal(strstr((const char *)json.data, "left_alone") != NULL, which);
+        assert_int_equal(strstr((const char *)json.data, "\"large\":\t65536") != NULL, which);
+        pm_buffer_finish(&wire);
+        pm_buffer_finish(&json);
         pm_arena_destroy(arena);
     }
 }
@@ -528,6 +569,7 @@ int main(void)
         cmocka_unit_test(refuses_zero_bytes_in_names),
         cmocka_unit_test(takes_every_kind),
         cmocka_unit_test(says_how_many_are_left_out),
+        cmocka_unit_test(says_what_is_left_alone),
         cmocka_unit_test(the_callers_limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -179,6 +179,24 @@ function races(name, answer) {
   ];
 }
 
+// ---- shaders that are left alone ----
+
+function leftAlone(reasons) {
+  if (reasons.length === 0) return [];
+  const columns = [
+    { name: "They have, or are", text: true, wrap: true, cell: (one) => one.text },
+    { name: "Shaders, at least", cell: (one) => count(one.shaders) },
+    { name: "Players, at least", cell: (one) => count(one.tokens) },
+    { name: "Last on", text: true, cell: (one) => new Date(86400000 * one.day).toISOString().slice(0, 10) },
+  ];
+  return [
+    el("h2", null, "Shaders that are left alone"),
+    table("Shaders that are left alone", columns, reasons, {}, () => {}, ""),
+    el("p", { class: "note" }, "Of these clients can make nothing, so they are neither measured nor specialized. That so many players had so many " +
+      "on one day is sure; there may be more. On a machine piecemeal doctor and piecemeal db show have the exact numbers and reasons."),
+  ];
+}
+
 function kindChoice(place) {
   const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"], ["constant", "constants"]];
   const now = place.parameters.kind || "any";
@@ -223,6 +241,7 @@ export async function game(place, name) {
     pager("shaders", shaders, place.change),
     isTiming ? null : el("p", { class: "note" }, "Share of lanes: of all that were sampled. What shaders cost takes their code, which stays on the players' machines: " +
       "there piecemeal report and piecemeal db show have the hottest first."),
+    ...leftAlone(whole.left_alone),
   ] };
 }
 

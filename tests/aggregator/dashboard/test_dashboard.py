@@ -227,6 +227,10 @@ def check_game(dashboard):
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=\"Zero candidates\"] td .key a')].map(a => a.title)")
     check(keys == [one["key"] for one in best], "the zero candidates")
     check_races(dashboard)
+    rows = dashboard.browser.run("""const table = document.querySelector('[aria-label="Shaders that are left alone"] table');
+        return [...table.tBodies[0].rows].map(row => [...row.cells].slice(0, 3).map(cell => cell.textContent))""")
+    expected = [[one["text"], f"{one['shaders']:,}", f"{one['tokens']:,}"] for one in whole["left_alone"]]
+    check(rows == expected and len(rows) == 2, f"the shaders that are left alone: {rows}")
     dashboard.open("#/games/Watch/candidates")
     check(len(dashboard.column(1)) == 50, "all zero candidates")
     check_measured(dashboard)

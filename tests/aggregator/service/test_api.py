@@ -134,6 +134,8 @@ def check_game(asker):
     for name in ("uploads", "points", "points_covered", "points_measured", "shaders", "shaders_published"):
         check(whole[name] == listed[name], f"{name} differs between the list and the game")
     check(whole["points_expected_single"] <= whole["points_expected"] <= whole["points"], "the expectations")
+    left = [(one["why"], one["shaders"]) for one in whole["left_alone"]]
+    check(left == [("extension", 64), ("instruction", 4)], f"the shaders that are left alone: {left}")
     history = asker.ask(GAME + "/coverage", 200, ("Watch",), "?samples=1000").json()["samples"]
     times = [sample["time"] for sample in history]
     check(len(history) > 5 and times == sorted(set(times)), "the times of the coverage")

@@ -336,6 +336,7 @@ static void a_shader_of_the_future_is_left_alone_and_counted(void **state)
     assert_int_equal(left.shaders, 2); /* two have the same words */
     assert_int_equal(left.reason_count, 2);
     assert_non_null(strstr(left.reasons[0].text, "40000"));
+    assert_int_equal(left.whys[PM_LEFT_ALONE_OPERAND], 2);
     pm_arena_destroy(arena);
 }
 

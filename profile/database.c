@@ -26,7 +26,7 @@ const char *pm_measure_name(enum pm_kind kind, unsigned measure)
     static const char *const names[][PM_MEASURES] = {
         [PM_KIND_BLOCK] = {"frequency", "uniform", "subgroups"},
         [PM_KIND_ZERO] = {"zero", "writes"},
-        [PM_KIND_TIMING] = {"time"},
+        [PM_KIND_TIMING] = {"time", "spread"},
         [PM_KIND_CONSTANT] = {"same", "zero", "loads"},
         [PM_KIND_VARIANT] = {"said"},
     };
@@ -40,12 +40,19 @@ unsigned pm_measure_count(enum pm_kind kind)
     case PM_KIND_CONSTANT:
         return 3;
     case PM_KIND_ZERO:
-        return 2;
     case PM_KIND_TIMING:
+        return 2;
     case PM_KIND_VARIANT:
         return 1;
     }
     return 0;
+}
+
+unsigned pm_measures_written(const struct pm_shader_estimates *shader)
+{
+    const bool spread = shader->kind == PM_KIND_TIMING && shader->points &&
+                        shader->points[0].measures[PM_MEASURE_SPREAD].clusters > 0;
+    return shader->kind == PM_KIND_TIMING && !spread ? 1 : pm_measure_count(shader->kind);
 }
 
 size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader)

@@ -1,8 +1,9 @@
 /*
- * The PGO database of one game (DESIGN, Contracts: Estimates, PGO database): per (key, environment, kind) the
- * estimates of every point of a covered shader, and the deficit of those that still need samples. On the wire
- * protobuf (profile/piecemeal.proto), zstd-compressed; one body holds all environments of a game, and never more than
- * PM_DATABASE_BYTES before compression, since games load it. Estimates travel as 32-bit floats.
+ * The PGO database of one game (DESIGN, Contracts: Estimates, PGO database): per (key, environment,
+ * kind) the estimates of every point of a covered shader, and the deficit of those that still need
+ * samples. On the wire protobuf (profile/piecemeal.proto), zstd-compressed; one body holds all
+ * environments of a game, and never more than PM_DATABASE_BYTES before compression, since games
+ * load it. Estimates travel as 32-bit floats.
  *
  * Thread safety: read-only once decoded; any thread may then read it.
  */
@@ -18,9 +19,9 @@ enum { PM_RATIO_VALUES = 6 };
 
 /* One y over x with its two means and their 95 % intervals. */
 struct pm_ratio {
-    double mean, mean_low, mean_high; /* mean of the clusters' ratios (the paper's) */
+    double mean, mean_low, mean_high;    /* mean of the clusters' ratios (the paper's) */
     double ratio, ratio_low, ratio_high; /* ratio of sums */
-    uint32_t clusters; /* with x > 0 */
+    uint32_t clusters;                   /* with x > 0 */
 };
 
 /* The measures of a point, by kind. */
@@ -31,8 +32,9 @@ enum {
     PM_MEASURE_ZERO = 0,      /* zero: zero writes over writes */
     PM_MEASURE_WRITES =
         1, /* zero: writes over entry subgroups, the weight of the candidate's block */
-    PM_MEASURE_TIME = 0,      /* timing: time with the variant over time without */
-    PM_MEASURE_SAME = 0,      /* constant: loads of the session's most frequent value over loads */
+    PM_MEASURE_TIME = 0,   /* timing: time with the variant over time without */
+    PM_MEASURE_SPREAD = 1, /* timing: half of a trial's own 95 % interval; nobody is judged by it */
+    PM_MEASURE_SAME = 0,   /* constant: loads of the session's most frequent value over loads */
     PM_MEASURE_SAME_ZERO = 1, /* constant: loads of 0 over loads */
     PM_MEASURE_LOADS = 2,     /* constant: loads over entry subgroups */
     PM_MEASURE_SAID = 0,      /* variant: the logarithm as a share (variant_point.h) */
@@ -42,9 +44,8 @@ enum {
 /* How many measures a kind has, the first of enum PM_MEASURE_*; 0 for a kind that is not known. */
 unsigned pm_measure_count(enum pm_kind kind);
 
-/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time"; "same", "zero", "loads";
- * "said". NULL for
- * one that the kind has not. */
+/* "frequency", "uniform", "subgroups"; "zero", "writes"; "time", "spread"; "same", "zero", "loads";
+ * "said". NULL for one that the kind has not. */
 const char *pm_measure_name(enum pm_kind kind, unsigned measure);
 
 struct pm_point_estimate {
@@ -57,7 +58,8 @@ struct pm_point_estimate {
  * subgroup. One that nothing ever entered is, too (the offload RFC, "Profile Merge"). */
 bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share);
 
-/* What few say of a point's first measure: more or less than half. Advice about what to try, nothing more. */
+/* What few say of a point's first measure: more or less than half. Advice about what to try,
+ * nothing more. */
 enum pm_provisional {
     PM_PROVISIONAL_UNKNOWN = 0,
     PM_PROVISIONAL_LIKELY = 1,
@@ -70,20 +72,24 @@ struct pm_shader_estimates {
     enum pm_kind kind;
     uint32_t flags;
     uint32_t space;
-    uint32_t candidates;                     /* as in struct pm_shader_profile: what most sessions said */
-    uint32_t as_of_day; /* since which it says what it says; days since the epoch, UTC; 0: not known */
-    bool published;                          /* covered, and every interval narrow enough */
-    const struct pm_point_estimate *points;  /* `space` of them; NULL when not published */
-    const uint8_t *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
-    const uint8_t *provisional; /* `space` of enum pm_provisional; NULL: published, or all unknown */
-    uint64_t entry_lanes;   /* summed, a measure of how hot the shader is */
+    uint32_t candidates; /* as in struct pm_shader_profile: what most sessions said */
+    uint32_t
+        as_of_day;  /* since which it says what it says; days since the epoch, UTC; 0: not known */
+    bool published; /* covered, and every interval narrow enough */
+    const struct pm_point_estimate *points; /* `space` of them; NULL when not published */
+    const uint8_t
+        *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
+    const uint8_t
+        *provisional;     /* `space` of enum pm_provisional; NULL: published, or all unknown */
+    uint64_t entry_lanes; /* summed, a measure of how hot the shader is */
     struct pm_shader_key original; /* as in struct pm_shader_profile */
 };
 
 struct pm_database {
     const char *game;
     uint64_t curated_at; /* seconds since the epoch */
-    const struct pm_shader_estimates *shaders; /* strictly ascending by key, environment, kind, flags */
+    const struct pm_shader_estimates
+        *shaders; /* strictly ascending by key, environment, kind, flags */
     size_t shader_count;
 };
 
@@ -91,21 +97,29 @@ struct pm_database {
 uint32_t pm_provisional_count(const struct pm_shader_estimates *shader, enum pm_provisional level);
 
 /* Orders by key, environment and kind: < 0, 0, > 0. */
-int pm_shader_estimates_compare(const struct pm_shader_estimates *a, const struct pm_shader_estimates *b);
+int pm_shader_estimates_compare(const struct pm_shader_estimates *a,
+                                const struct pm_shader_estimates *b);
+
+/* How many measures a point has on the wire: a timing whose spread nobody said has none there, as
+ * before there were any. */
+unsigned pm_measures_written(const struct pm_shader_estimates *shader);
 
 /* Bytes that the shader takes of an encoding, at most. */
 size_t pm_shader_estimates_bytes(const struct pm_shader_estimates *shader);
 
-/* Appends the protobuf encoding to *out; pm_compress makes the body of it. Refuses what pm_database_decode would, and
- * more than PM_DATABASE_BYTES (PM_ERROR_LIMIT). */
-bool pm_database_encode(const struct pm_database *database, struct pm_buffer *out, struct pm_error *error);
+/* Appends the protobuf encoding to *out; pm_compress makes the body of it. Refuses what
+ * pm_database_decode would, and more than PM_DATABASE_BYTES (PM_ERROR_LIMIT). */
+bool pm_database_encode(const struct pm_database *database, struct pm_buffer *out,
+                        struct pm_error *error);
 
-/* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the arena. Any numbers are accepted that are finite as 32-bit floats; a caller must
- * treat them as advice (DESIGN: a profile can cost speed, never correctness). */
+/* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the
+ * arena. Any numbers are accepted that are finite as 32-bit floats; a caller must treat them as
+ * advice (DESIGN: a profile can cost speed, never correctness). */
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error);
 
-/* NULL when the database has nothing of it. Of several that differ in flags, the one with the fewest. */
+/* NULL when the database has nothing of it. Of several that differ in flags, the one with the
+ * fewest. */
 const struct pm_shader_estimates *pm_database_find(const struct pm_database *database,
                                                    const struct pm_shader_key *key,
                                                    const struct pm_environment *environment,

@@ -9,7 +9,8 @@ static bool take_points(const Piecemeal__ShaderEstimates *message, const char *w
                         struct pm_error *error)
 {
     const size_t n = message->published ? message->space : 0;
-    const size_t measures = pm_measure_count((enum pm_kind)message->kind);
+    const bool plain = message->kind == PM_KIND_TIMING && message->n_clusters == n;
+    const size_t measures = plain ? 1 : pm_measure_count((enum pm_kind)message->kind);
     if (!pm_column_check(what, "calls", message->n_calls, n, error) ||
         !pm_column_check(what, "sessions", message->n_sessions, n, error) ||
         !pm_column_check(what, "clusters", message->n_clusters, n * measures, error) ||

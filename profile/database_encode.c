@@ -4,7 +4,7 @@
 static bool fill_points(const struct pm_shader_estimates *shader, struct pm_arena *arena,
                         Piecemeal__ShaderEstimates *message)
 {
-    const size_t n = shader->space, measures = pm_measure_count(shader->kind);
+    const size_t n = shader->space, measures = pm_measures_written(shader);
     message->calls = pm_arena_zalloc(arena, n, sizeof(*message->calls));
     message->sessions = pm_arena_zalloc(arena, n, sizeof(*message->sessions));
     message->clusters = pm_arena_zalloc(arena, n, measures * sizeof(*message->clusters));

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = "PMPACK3\n";
+static const char magic[8] = "PMPACK4\n";
 
 /* What it is made for: another build may order or size its numbers otherwise. */
 #define FORM 0x01020304u

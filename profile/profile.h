@@ -1,6 +1,7 @@
 /*
- * The piecemeal profile: what a client measured, raw (DESIGN, Contracts: Piecemeal profile, Counters). In memory
- * plain structs; on the wire protobuf (profile/piecemeal.proto), zstd-compressed.
+ * The piecemeal profile: what a client measured, raw (DESIGN, Contracts: Piecemeal profile,
+ * Counters). In memory plain structs; on the wire protobuf (profile/piecemeal.proto),
+ * zstd-compressed.
  *
  * Thread safety: a struct belongs to one thread at a time; the functions keep no state.
  */
@@ -40,6 +41,9 @@ enum {
     PM_ZERO_ZERO_WRITES = 1, /* of those, found zero by the versioning check */
     PM_TIMING_ORIGINAL = 0,  /* nanoseconds of calls with the game's own shader */
     PM_TIMING_VARIANT = 1,   /* nanoseconds of as many calls with the variant */
+    PM_TIMING_SPREAD =
+        2, /* nanoseconds of the original that are half of the 95 % interval of time with the
+              variant over time without, as the trial found it; 0: not said */
     PM_CONSTANT_LOADS = 0, /* loads of the word that were seen: by subgroups; of a push constant the
                               sampled calls, since it is read on the CPU */
     PM_CONSTANT_SAME =
@@ -54,10 +58,10 @@ enum {
 
 struct pm_point_counts {
     uint32_t point; /* index in the shader's space */
-    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing, variant: timed pairs, also those whose
-                       times are left out of the counts */
-    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured it; timing,
-                                              variant: timed pairs, both */
+    uint32_t calls; /* sampled draws or dispatches that these counts come from; timing, variant:
+                       timed pairs, also those whose times are left out of the counts */
+    uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured
+                                              it; timing, variant: timed pairs, both */
     uint64_t counts[PM_COUNTS];
 };
 
@@ -70,29 +74,32 @@ struct pm_environment {
 
 enum pm_profile_flag {
     PM_PROFILE_OCCLUDED = 1, /* also counted for occluded pixels (HAZARDS 4) */
-    PM_PROFILE_NO_QUADS = 2, /* zero: of a device without quad operations, on which candidates that need them counted
-                                nothing (HAZARDS 2) */
-    PM_PROFILE_HELD_OUT = 4, /* variant: of clusters that do not choose the winner (aggregator/statistics/race.h). A lot
-                                of the aggregator's decides it, and no upload may say it */
+    PM_PROFILE_NO_QUADS = 2, /* zero: of a device without quad operations, on which candidates that
+                                need them counted nothing (HAZARDS 2) */
+    PM_PROFILE_HELD_OUT = 4, /* variant: of clusters that do not choose the winner
+                                (aggregator/statistics/race.h). A lot of the aggregator's decides
+                                it, and no upload may say it */
 };
 
 struct pm_shader_profile {
     struct pm_shader_key key;
     struct pm_environment environment;
     enum pm_kind kind;
-    uint32_t flags;       /* enum pm_profile_flag */
-    uint32_t space;       /* number of points; timing: 1; variant: PM_VARIANT_SPACE */
-    uint32_t candidates;  /* zero: values that may be zero; `space` of them are points, the others are left out as not
-                             worth measuring (shader_rewrite/points/points.h); 0: not known. Only shown. */
-    struct pm_shader_key original; /* timing: of the game's shader that the one of `key` was specialized from; none: not
-                                      known */
-    const uint8_t *at_most_once; /* bitmap of `space` bits, least significant first: runs once per invocation
-                                    at most; (space + 7) / 8 bytes; NULL: none known */
+    uint32_t flags;      /* enum pm_profile_flag */
+    uint32_t space;      /* number of points; timing: 1; variant: PM_VARIANT_SPACE */
+    uint32_t candidates; /* zero: values that may be zero; `space` of them are points, the others
+                            are left out as not worth measuring (shader_rewrite/points/points.h); 0:
+                            not known. Only shown. */
+    struct pm_shader_key original; /* timing: of the game's shader that the one of `key` was
+                                      specialized from; none: not known */
+    const uint8_t *at_most_once;   /* bitmap of `space` bits, least significant first: runs once per
+                                      invocation at most; (space + 7) / 8 bytes; NULL: none known */
     const struct pm_point_counts *points;
     size_t point_count;
 };
 
-/* A reason why a profile of this kind and space cannot have so many candidates, NULL when it can. */
+/* A reason why a profile of this kind and space cannot have so many candidates, NULL when it can.
+ */
 const char *pm_candidates_wrong(uint32_t candidates, enum pm_kind kind, uint32_t space);
 
 struct pm_profile {
@@ -102,10 +109,10 @@ struct pm_profile {
     const char *layer_version;
     const struct pm_shader_profile *shaders;
     size_t shader_count;
-    uint32_t day; /* days since the epoch, UTC, on which its session ended; the same however often it is sent; 0: not
-                     said */
-    /* Shaders of the game that the machine met in the day before the session's end and could make nothing of, by why;
-     * PM_LEFT_ALONE_MOST of each at most. */
+    uint32_t day; /* days since the epoch, UTC, on which its session ended; the same however often
+                     it is sent; 0: not said */
+    /* Shaders of the game that the machine met in the day before the session's end and could make
+     * nothing of, by why; PM_LEFT_ALONE_MOST of each at most. */
     uint32_t left_alone[PM_LEFT_ALONE_WHYS];
 };
 
@@ -116,16 +123,19 @@ struct pm_profile_limits {
 };
 extern const struct pm_profile_limits pm_profile_limits_default;
 
-/* Appends the protobuf encoding to *out (not compressed). Refuses what pm_profile_decode would by the default limits. */
-bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out, struct pm_error *error);
+/* Appends the protobuf encoding to *out (not compressed). Refuses what pm_profile_decode would by
+ * the default limits. */
+bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out,
+                       struct pm_error *error);
 
-/* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an unknown version, a
- * point outside its space, a bitmap of the wrong size, repeated points, counts that cannot be (uniform lanes
- * above lanes, an at-most-once point above its entry counter, time with a variant and none without, an original of what
- * is no timing, a variant that no recipe makes, fewer candidates than points); the message
- * names the shader, point and field. profile->game is set as soon as this is a profile at all ("" when its name is what
- * is wrong), else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits allow.
- * limits NULL: the defaults. */
+/* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an
+ * unknown version, a point outside its space, a bitmap of the wrong size, repeated points, counts
+ * that cannot be (uniform lanes above lanes, an at-most-once point above its entry counter, time
+ * with a variant and none without, an original of what is no timing, a variant that no recipe
+ * makes, fewer candidates than points); the message names the shader, point and field.
+ * profile->game is set as soon as this is a profile at all ("" when its name is what is wrong),
+ * else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits
+ * allow. limits NULL: the defaults. */
 bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_limits *limits,
                        struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error);
 
@@ -136,17 +146,21 @@ bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm
 bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error);
 
 /* For people: `piecemeal sync --dry-run`, tests. Appends JSON. */
-bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out, struct pm_error *error);
+bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out,
+                        struct pm_error *error);
 
-/* Merges `from` into a builder: the counts of equal (key, environment, kind, flags, point) are added. This is what
- * makes one cluster of one session. */
+/* Merges `from` into a builder: the counts of equal (key, environment, kind, flags, point) are
+ * added. This is what makes one cluster of one session. */
 struct pm_profile_merge;
 struct pm_profile_merge *pm_profile_merge_create(void);
 void pm_profile_merge_destroy(struct pm_profile_merge *merge);
-/* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space or on which points run at most once; `from`
- * is then left out whole (unless it disagrees with itself). Of two originals the lesser key stays: different shaders may
- * be the same once specialized. Of two numbers of candidates the greater stays. Sums saturate. Copies all it keeps. */
+/* Fails with PM_ERROR_INPUT when two profiles disagree on a shader's space or on which points run
+ * at most once; `from` is then left out whole (unless it disagrees with itself). Of two originals
+ * the lesser key stays: different shaders may be the same once specialized. Of two numbers of
+ * candidates the greater stays. Sums saturate. Copies all it keeps. */
 bool pm_profile_merge_add(struct pm_profile_merge *merge, const struct pm_profile *from,
                           struct pm_error *error);
-/* The merged shaders, sorted by key, environment, kind and flags, the points ascending; NULL when out of memory; owned by the merge until it is destroyed or added to. */
-const struct pm_shader_profile *pm_profile_merge_shaders(struct pm_profile_merge *merge, size_t *count);
+/* The merged shaders, sorted by key, environment, kind and flags, the points ascending; NULL when
+ * out of memory; owned by the merge until it is destroyed or added to. */
+const struct pm_shader_profile *pm_profile_merge_shaders(struct pm_profile_merge *merge,
+                                                         size_t *count);

@@ -127,8 +127,8 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
             what = "field counts: time with the variant, but none with the original";
         else if (counts[PM_TIMING_ORIGINAL] > 0 && point->entry_lanes == 0)
             what = "field counts: time, but no timed pairs";
-        else if (counts[2] != 0)
-            what = "field counts: the unused one is not 0";
+        else if (counts[PM_TIMING_SPREAD] > 0 && counts[PM_TIMING_ORIGINAL] == 0)
+            what = "field counts: a spread, but no time with the original";
     }
     return !what || pm_fail(error, PM_ERROR_INPUT, "shader %zu: point %" PRIu32 ": %s", index,
                             point->point, what);

@@ -8,7 +8,7 @@
 static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
     [PM_KIND_ZERO] = {"writes", "zero_writes", NULL},
-    [PM_KIND_TIMING] = {"original_ns", "variant_ns", NULL},
+    [PM_KIND_TIMING] = {"original_ns", "variant_ns", "spread_ns"},
     [PM_KIND_CONSTANT] = {"loads", "same", "zero"},
     [PM_KIND_VARIANT] = {"most", "said", NULL},
 };

@@ -14,6 +14,12 @@ bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
     return ran || point->sessions >= rules->sessions_for_never;
 }
 
+/* A trial's spread is told, and is no reason to want more of them. */
+static bool decides(enum pm_kind kind, unsigned measure)
+{
+    return kind != PM_KIND_TIMING || measure == PM_MEASURE_TIME;
+}
+
 /* weight: how much the measure matters, from 0 to 1. */
 static bool is_narrow(const struct pm_coverage_rules *rules, const struct pm_ratio *ratio,
                       double weight)
@@ -41,7 +47,7 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
     for (unsigned i = 0; i < pm_measure_count(kind); i++) {
         const double weight = pm_estimate_is_share(kind, i) ? pm_share_weight(kind, point) : 1;
         const struct pm_ratio *measure = &point->measures[i];
-        if (measure->clusters > 0 && !is_narrow(rules, measure, weight))
+        if (decides(kind, i) && measure->clusters > 0 && !is_narrow(rules, measure, weight))
             return false;
     }
     return true;
@@ -64,7 +70,7 @@ struct pm_width pm_widest(const struct pm_coverage_rules *rules, enum pm_kind ki
     for (unsigned i = 0; i < pm_measure_count(kind); i++) {
         const double weight = pm_estimate_is_share(kind, i) ? pm_share_weight(kind, point) : 1;
         const struct pm_ratio *measure = &point->measures[i];
-        if (measure->clusters == 0)
+        if (measure->clusters == 0 || !decides(kind, i))
             continue;
         widen(rules, measure->mean * weight, measure->mean_low * weight,
               measure->mean_high * weight, &widest);

@@ -183,8 +183,13 @@ static struct pm_summary_time time_of(const struct pm_shader_estimates *shader)
     if (shader->kind != PM_KIND_TIMING)
         return (struct pm_summary_time){0};
     const struct pm_ratio *time = &shader->points[0].measures[PM_MEASURE_TIME];
-    return (struct pm_summary_time){(float)time->mean, (float)time->mean_low,
-                                    (float)time->mean_high, time->clusters};
+    const struct pm_ratio *spread = &shader->points[0].measures[PM_MEASURE_SPREAD];
+    return (struct pm_summary_time){.mean = (float)time->mean,
+                                    .low = (float)time->mean_low,
+                                    .high = (float)time->mean_high,
+                                    .sessions = time->clusters,
+                                    .spread = (float)spread->mean,
+                                    .spreads = spread->clusters};
 }
 
 static bool observe(void *user, const struct pm_judged *judged, struct pm_error *error)

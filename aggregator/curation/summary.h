@@ -23,6 +23,8 @@
 struct pm_summary_time {
     float mean, low, high; /* over sessions, with its 95 % interval */
     uint32_t sessions;     /* 0: it was never timed */
+    float spread;          /* half of a trial's own 95 % interval, on average */
+    uint32_t spreads;      /* sessions that said theirs; 0: spread says nothing */
 };
 
 /* One (key, environment, kind). */

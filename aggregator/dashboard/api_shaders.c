@@ -50,6 +50,10 @@ static void add_time(struct pm_json *json, cJSON *inner, const struct pm_summary
     pm_json_number(json, inner, "low", (double)time->low);
     pm_json_number(json, inner, "high", (double)time->high);
     pm_json_number(json, inner, "sessions", time->sessions);
+    if (time->spreads > 0)
+        pm_json_number(json, inner, "spread", (double)time->spread);
+    else
+        pm_json_null(json, inner, "spread");
     pm_json_text(json, inner, "verdict",
                  time->high < 1  ? "faster"
                  : time->low > 1 ? "slower"

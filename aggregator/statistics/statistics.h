@@ -27,6 +27,9 @@
  * some had set and some had not, and for each of the latter, the lowest first, a varint of how many
  * had it set.
  *
+ * Version 4 is version 2 with the second measure of timings, the spread, and is written only where
+ * some said theirs; in the others timings have one measure.
+ *
  * Version 1, which had no cells (per measure varint n and, when n > 0, wide Σx Σy Σx² Σxy Σy² Σr
  * Σr² and the histogram), is read as two cells: as many clusters of one size as its Σx and Σx²
  * weigh, (Σx)² / Σx², and the others with x = 1.
@@ -41,7 +44,7 @@
 #include "base/error.h"
 #include "profile/database.h"
 
-#define PM_STATISTICS_VERSION 3u
+#define PM_STATISTICS_VERSION 4u
 
 /* r is kept as an integer multiple of 2^-32, and one of 2^32 or more as the largest 64-bit number.
  */
@@ -56,7 +59,7 @@
  * above it; exactly 1; and (1, 1.5] (1.5, 2] (2, 3] (3, 4] (4, 6] (6, 8] (8, 16] (16, 32] (32, 64]
  * (64, 256] (256, 4096] (4096, …). */
 #define PM_HISTOGRAM_BINS 24
-#define PM_HISTOGRAM_ONE 11 /* the bin of exactly 1: those above it hold r > 1 */
+#define PM_HISTOGRAM_ONE 11   /* the bin of exactly 1: those above it hold r > 1 */
 #define PM_HISTOGRAM_EDGES 11 /* of the bins above 1; the last one has none */
 
 /* The upper edges of the bins above 1, in halves. */
@@ -83,9 +86,9 @@ struct pm_point_statistics {
 
 /* The clusters of one point and measure that are of one class. */
 struct pm_cell {
-    uint64_t key;         /* pm_cell_key */
-    uint64_t n;           /* never 0 */
-    uint64_t squares;     /* Σ of x's eight leading bits squared: x² in units of 16^(size - 3) */
+    uint64_t key;     /* pm_cell_key */
+    uint64_t n;       /* never 0 */
+    uint64_t squares; /* Σ of x's eight leading bits squared: x² in units of 16^(size - 3) */
     struct pm_wide x, y;
     struct pm_wide r, rr; /* in units of 2^-32 */
 };
@@ -132,7 +135,7 @@ struct pm_statistics {
                               once */
     struct pm_majority left_out; /* zero: values that the sessions said are no points, as not worth
                                     measuring */
-    struct pm_wide entry_lanes; /* summed over batches, see pm_statistics_add_profile */
+    struct pm_wide entry_lanes;  /* summed over batches, see pm_statistics_add_profile */
     struct pm_point_statistics
         *points; /* ascending by index; only those that were ever in a batch */
     size_t count;
@@ -179,7 +182,7 @@ bool pm_statistics_is_at_most_once(const struct pm_statistics *statistics, uint3
 /* As in struct pm_shader_estimates; 0: not known. */
 uint32_t pm_statistics_candidates(const struct pm_statistics *statistics);
 
-/* Appends the encoding, of version 2 or 3. */
+/* Appends the encoding, of version 2, 3 or 4. */
 bool pm_statistics_encode(const struct pm_statistics *statistics, struct pm_buffer *out,
                           struct pm_error *error);
 

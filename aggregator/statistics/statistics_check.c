@@ -58,6 +58,9 @@ static bool check_timing(const struct pm_point_counts *point, struct pm_error *e
         return pm_fail(error, PM_ERROR_INPUT,
                        "point %" PRIu32 ": original_ns: 0, and yet the variant took time",
                        point->point);
+    if (point->counts[PM_TIMING_SPREAD] != 0 && point->counts[PM_TIMING_ORIGINAL] == 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "point %" PRIu32 ": original_ns: 0, and yet it has a spread", point->point);
     return true;
 }
 
@@ -97,13 +100,13 @@ static bool check_counts(const struct pm_shader_profile *shader,
         return check_block(shader, point, error);
     if (shader->kind == PM_KIND_CONSTANT)
         return check_constant(point, error);
+    if (shader->kind == PM_KIND_TIMING)
+        return check_timing(point, error);
     if (counts[2] != 0)
         return pm_fail(error, PM_ERROR_INPUT, "point %" PRIu32 ": the unused count is not 0",
                        point->point);
-    if (shader->kind == PM_KIND_VARIANT)
-        return check_variant(point, error);
     return shader->kind == PM_KIND_ZERO ? check_zero(shader, point, error)
-                                        : check_timing(point, error);
+                                        : check_variant(point, error);
 }
 
 static int compare_indices(const void *a, const void *b)

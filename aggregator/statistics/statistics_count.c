@@ -154,8 +154,12 @@ static bool count_point(struct counting *counting, const struct pm_point_counts 
     case PM_KIND_TIMING:
         break;
     }
+    /* A spread of 0 is none that was said: clients before did not. */
     return add_pair(counting, PM_MEASURE_TIME, counts[PM_TIMING_VARIANT],
-                    counts[PM_TIMING_ORIGINAL]);
+                    counts[PM_TIMING_ORIGINAL]) &&
+           (counts[PM_TIMING_SPREAD] == 0 ||
+            add_pair(counting, PM_MEASURE_SPREAD, counts[PM_TIMING_SPREAD],
+                     counts[PM_TIMING_ORIGINAL]));
 }
 
 /* Sorts the last point's cells, which are few, and forgets where they were. */

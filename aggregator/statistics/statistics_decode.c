@@ -217,7 +217,7 @@ static bool take_sums(struct reader *reader, struct pm_statistics *statistics,
 
 static bool take_points(struct reader *reader, struct pm_statistics *statistics, uint64_t count)
 {
-    const unsigned measures = pm_measure_count(statistics->kind);
+    const unsigned measures = pm_statistics_measures(statistics->kind, reader->version);
     uint64_t next = 0;
     for (; statistics->count < count; statistics->count++) {
         struct pm_point_statistics *point = &statistics->points[statistics->count];
@@ -239,6 +239,8 @@ static bool take_points(struct reader *reader, struct pm_statistics *statistics,
                 return refuse(reader, "a measure with more clusters than sessions");
         }
     }
+    if (reader->version == 4 && !pm_statistics_has_spread(statistics))
+        return refuse(reader, "spreads that are none");
     return reader->at == reader->size || refuse(reader, "something follows the last point");
 }
 
@@ -317,6 +319,8 @@ static bool take_head(struct reader *reader, struct pm_statistics *statistics, u
     statistics->space = (uint32_t)space;
     if (!take_bitmap(reader, statistics))
         return false;
+    if (reader->version == 4 && statistics->kind != PM_KIND_TIMING)
+        return refuse(reader, "spreads, and no timing");
     if (reader->version == 3 && statistics->kind != PM_KIND_ZERO)
         return refuse(reader, "values that are left out, and no zeros");
     if (reader->version == 3 && !take_majority(reader, &statistics->left_out))

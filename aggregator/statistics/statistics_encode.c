@@ -125,10 +125,19 @@ static bool put_majority(struct pm_buffer *out, const struct pm_majority *majori
     return true;
 }
 
+/* The oldest that can say it. */
+static uint8_t version_of(const struct pm_statistics *statistics)
+{
+    if (pm_statistics_has_spread(statistics))
+        return 4;
+    return statistics->left_out.sessions > 0 ? 3 : 2;
+}
+
 static bool put_all(const struct pm_statistics *statistics, struct pm_buffer *out)
 {
-    const unsigned measures = pm_measure_count(statistics->kind);
-    const uint8_t head[2] = {statistics->left_out.sessions > 0 ? 3 : 2, (uint8_t)statistics->kind};
+    const uint8_t version = version_of(statistics);
+    const unsigned measures = pm_statistics_measures(statistics->kind, version);
+    const uint8_t head[2] = {version, (uint8_t)statistics->kind};
     if (!pm_buffer_append(out, pm_statistics_magic, sizeof(pm_statistics_magic)) ||
         !pm_buffer_append(out, head, sizeof(head)) || !put_varint(out, statistics->space) ||
         !put_bitmap(out, statistics) || !put_majority(out, &statistics->left_out) ||

@@ -136,8 +136,10 @@ static enum pm_outcome judge(struct pm_trial *trial, struct pm_paired *paired)
     const enum pm_outcome outcome = pm_trial_judge(
         ratios, trial->count, TRIAL_MOST_PAIRS, atomic_load(&trial->kind) == TRIAL_PASSES, paired);
     const uint32_t cut = (uint32_t)(PM_TRIAL_TRIM * trial->count);
-    if (outcome != PM_GOES_ON)
+    if (outcome != PM_GOES_ON) {
         sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
+        trial->half_width = (paired->high - paired->low) / 2;
+    }
     free(ratios);
     return outcome;
 }

@@ -6,7 +6,15 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define WIDEST 100.0
 enum { SUMMED = 16 }; /* trials of which it is told how long they go on */
+
+/* As a share of the time without the variant; one that tells nothing is cut. */
+static uint64_t spread_of(const struct pm_trial *trial)
+{
+    const uint64_t spread = (uint64_t)llround(fmin(trial->half_width, WIDEST) * trial->sums[0]);
+    return spread == 0 && trial->sums[0] > 0 ? 1 : spread; /* 0 would be none */
+}
 
 /* A trial takes calls of any scene. */
 static bool add(const struct pm_trial *trial, struct pm_report *report, struct pm_error *error)
@@ -16,7 +24,8 @@ static bool add(const struct pm_trial *trial, struct pm_report *report, struct p
         .entry_lanes = trial->summed,
         .entry_subgroups = trial->summed,
         .counts = {[PM_TIMING_ORIGINAL] = (uint64_t)llround(trial->sums[0]),
-                   [PM_TIMING_VARIANT] = (uint64_t)llround(trial->sums[1])},
+                   [PM_TIMING_VARIANT] = (uint64_t)llround(trial->sums[1]),
+                   [PM_TIMING_SPREAD] = spread_of(trial)},
     };
     const struct pm_shader_profile shader = {
         .key = trial->key,

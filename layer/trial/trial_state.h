@@ -66,6 +66,7 @@ struct pm_trial {
     int64_t kept_at;                         /* pm_now(); likewise */
     bool asked;                              /* likewise: earlier sessions, for theirs */
     double sums[2];                          /* of the pairs that were judged by */
+    double half_width;                       /* of the interval that they were judged by */
     uint32_t summed, pairs;
     /* Of one of many variants: it is measured and not judged, up to so many pairs. */
     _Atomic bool measures;

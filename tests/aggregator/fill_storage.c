@@ -218,6 +218,11 @@ static struct pm_profile *session(struct pm_arena *arena, const struct game *gam
     shaders[count++] = timing_shader(arena, SPECIALIZED + which, 12, original,
                                      original * (70 + which + pm_random_below(random, 10)) / 100);
     shaders[count - 1].environment.subgroup_size = 32;
+    if (which % 4 != 0) { /* else of clients from before that was said */
+        struct pm_point_counts *timed =
+            (struct pm_point_counts *)(uintptr_t)shaders[count - 1].points;
+        timed->counts[PM_TIMING_SPREAD] = original * (1 + which) / 400;
+    }
     shaders[count - 1].original = key_of(which);
     for (uint64_t i = 0; i < RACED; i++)
         shaders[count++] = race(arena, i);

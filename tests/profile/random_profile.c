@@ -33,6 +33,7 @@ static void fill_point(struct pm_random *random, const struct pm_shader_profile 
         point->entry_subgroups = point->entry_lanes;
         if (point->entry_lanes == 0)
             point->counts[PM_TIMING_ORIGINAL] = point->counts[PM_TIMING_VARIANT] = 0;
+        point->counts[PM_TIMING_SPREAD] = point->counts[PM_TIMING_ORIGINAL] / 16;
     }
 }
 

@@ -1,4 +1,5 @@
 #include "base/random.h"
+#include "piecemeal.pb-c.h"
 #include "profile/database.h"
 #include "tests/cmocka_includes.h"
 #include <math.h>
@@ -124,6 +125,42 @@ static void round_trips(void **state)
     assert_true(wire.size <= most);
     pm_buffer_finish(&wire);
     pm_arena_destroy(arena);
+}
+
+/* As it was before there were spreads, so that nobody from then is kept from reading it. */
+static void a_timing_without_a_spread_is_as_before(void **state)
+{
+    (void)state;
+    for (uint32_t clusters = 0; clusters < 2; clusters++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_point_estimate point = {.calls = 8, .sessions = 1};
+        point.measures[PM_MEASURE_TIME] = (struct pm_ratio){.mean = 0.5, .clusters = 1};
+        point.measures[PM_MEASURE_SPREAD] =
+            (struct pm_ratio){.mean = 0.25 * clusters, .clusters = clusters};
+        const struct pm_shader_estimates timing = {.environment = {.subgroup_size = 8},
+                                                   .kind = PM_KIND_TIMING,
+                                                   .space = 1,
+                                                   .published = true,
+                                                   .points = &point};
+        const struct pm_database database = {"a game", 1, &timing, 1};
+        struct pm_database back;
+        struct pm_buffer wire;
+        struct pm_error error = {0};
+        pm_buffer_init(&wire, 1 << 20);
+        if (!pm_database_encode(&database, &wire, &error) ||
+            !pm_database_decode(wire.data, wire.size, arena, &back, &error))
+            fail_msg("%s", error.message);
+        Piecemeal__Database *message = piecemeal__database__unpack(NULL, wire.size, wire.data);
+        assert_int_equal(message->shaders[0]->n_clusters, 1 + clusters);
+        assert_int_equal(message->shaders[0]->n_values, 6 * (1 + clusters));
+        piecemeal__database__free_unpacked(message, NULL);
+        const struct pm_ratio *measures = back.shaders[0].points[0].measures;
+        assert_true(measures[PM_MEASURE_TIME].mean == 0.5);
+        assert_int_equal(measures[PM_MEASURE_SPREAD].clusters, clusters);
+        assert_true(measures[PM_MEASURE_SPREAD].mean == 0.25 * clusters);
+        pm_buffer_finish(&wire);
+        pm_arena_destroy(arena);
+    }
 }
 
 /* Rounding keeps every interval around its estimate. */
@@ -313,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
+        cmocka_unit_test(a_timing_without_a_spread_is_as_before),
         cmocka_unit_test(floats_are_near_and_ordered),
         cmocka_unit_test(size_is_bounded),
         cmocka_unit_test(finds_what_is_there_and_nothing_else),

@@ -227,13 +227,16 @@ void pm_estimates_describe_timing(const struct pm_shader_estimates *timing,
     const struct pm_environment *environment = &timing->environment;
     const struct pm_ratio *time =
         timing->points ? &timing->points[0].measures[PM_MEASURE_TIME] : NULL;
-    char measured[80] = "not measured enough yet";
+    const struct pm_ratio *spread = time ? time + PM_MEASURE_SPREAD : NULL;
+    char measured[80] = "not measured enough yet", within[40] = "";
     if (time && time->clusters > 0)
         snprintf(measured, sizeof(measured), "time %.3f [%.3f, %.3f] of the original's", time->mean,
                  time->mean_low, time->mean_high);
-    snprintf(text, PM_TIMING_TEXT, "%s on vendor %#x, device %#x, driver %u version %#x", measured,
-             environment->vendor_id, environment->device_id, environment->driver_id,
-             environment->driver_version);
+    if (spread && spread->clusters > 0)
+        snprintf(within, sizeof(within), ", a trial to ±%.3f", spread->mean);
+    snprintf(text, PM_TIMING_TEXT, "%s%s on vendor %#x, device %#x, driver %u version %#x",
+             measured, within, environment->vendor_id, environment->device_id,
+             environment->driver_id, environment->driver_version);
 }
 
 const char *pm_measure_title(enum pm_kind kind, unsigned measure)
@@ -241,7 +244,7 @@ const char *pm_measure_title(enum pm_kind kind, unsigned measure)
     static const char *const titles[][PM_MEASURES] = {
         [PM_KIND_BLOCK] = {"FREQ", "UNIFORM", "SUBGROUPS"},
         [PM_KIND_ZERO] = {"P(zero)", "WRITES"},
-        [PM_KIND_TIMING] = {"TIME"},
+        [PM_KIND_TIMING] = {"TIME", "SPREAD"},
         [PM_KIND_CONSTANT] = {"P(same)", "P(zero)", "LOADS"},
     };
     return measure < pm_measure_count(kind) ? titles[kind][measure] : "?";

@@ -133,6 +133,7 @@ function timingColumns(name) {
       el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, device(shader.environment)), originalLink(name, shader)) },
     { name: "Time, over the game's own", sort: "time", natural: "ascending", cell: measured((one) => el("span", null,
       interval95(one.ratio, one.low, one.high), el("span", { class: "sub" }, interval(one.low, one.ratio, one.high, Math.max(1, one.high))))) },
+    { name: "A trial is sure to", cell: measured((one) => (one.spread === null ? "–" : "±" + number(one.spread))) },
     { name: "Measured", cell: measured((one) => faster(one.ratio)) },
     { name: "Verdict", text: true, cell: measured(verdict) },
     { name: "Pairs", sort: "calls", natural: "descending", cell: (shader) => compact(shader.calls) },
@@ -293,7 +294,7 @@ export async function candidates(place, name) {
 
 const MEASURES = {
   frequency: "Runs per invocation", uniform: "Uniform lanes", subgroups: "Runs per subgroup",
-  zero: "P(zero)", writes: "Writes per subgroup", time: "Time, variant over original",
+  zero: "P(zero)", writes: "Writes per subgroup", time: "Time, variant over original", spread: "A trial's own interval, ±",
   same: "Loads of the most frequent value", loads: "Loads per subgroup",
 };
 
@@ -341,6 +342,7 @@ export async function shader(place, name, key, profile) {
         tile("measured", faster(one.time.ratio)),
         tile("verdict", verdict(one.time)),
         tile("pairs", compact(one.calls)),
+        ...(one.time.spread === null ? [] : [tile("a trial is sure to", "±" + number(one.time.spread))]),
       ] : [
         tile("samples", compact(one.samples)),
         tile("expected until each point has one", compact(one.samples_expected)),

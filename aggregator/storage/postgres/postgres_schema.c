@@ -99,7 +99,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* 4. Samples may wait under marks, and claims of numbers of points have facts with them, which
      * nobody before can read; the tables are the same. */
     "SELECT 1",
-    /* 5. Samples and statistics may be of variants (races.h), which nobody before can read; the
+    /* 5. Samples and statistics may be of variants (races.h), and those of timings may have spreads,
+     * which nobody before can read; the
      * tables are the same. */
     "SELECT 1",
 };

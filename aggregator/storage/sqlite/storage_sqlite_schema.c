@@ -114,7 +114,8 @@ static const char *const steps[SCHEMA_VERSION] = {
     "CREATE INDEX origins_by_origin ON origins (origin);"
     "DROP INDEX samples_by_part;"
     "CREATE INDEX samples_by_part ON samples (game, part, row, size, day);",
-    /* 12: samples and statistics may be of variants (races.h), which nobody before can read; the
+    /* 12: samples and statistics may be of variants (races.h), and those of timings may have
+     * spreads, which nobody before can read; the
      * tables are the same. */
     "",
 };

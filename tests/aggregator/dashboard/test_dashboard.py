@@ -270,13 +270,16 @@ def check_timings(dashboard):
         [row.querySelector('.key a').title, ...[...row.cells].map(cell => cell.textContent)])""")
     check([row[0] for row in rows] == [one["key"] for one in answer], "the timings, what is surely fastest first")
     for row, one in zip(rows, answer):
-        measured = row[3].split("% ")
+        measured = row[4].split("% ")
         expected = 100 * (1 / one["time"]["ratio"] - 1 if one["time"]["ratio"] <= 1 else one["time"]["ratio"] - 1)
         tiny = measured[0] == "< 0.1"
         check(expected < 0.1 if tiny else abs(float(measured[0].replace(",", "")) - expected) <= 0.06,
-              f"a timing says {row[3]}")
-        check(measured[1] == ("faster" if one["time"]["ratio"] <= 1 else "slower"), f"a timing says {row[3]}")
-        check(row[4] == one["time"]["verdict"], "the verdict of a timing")
+              f"a timing says {row[4]}")
+        check(measured[1] == ("faster" if one["time"]["ratio"] <= 1 else "slower"), f"a timing says {row[4]}")
+        spread = one["time"]["spread"]
+        check((row[3] == "–") == (spread is None) and (spread is None or abs(float(row[3][1:]) - spread) <= 0.006 * spread),
+              f"how sure a trial is: {row[3]}, {spread}")
+        check(row[5] == one["time"]["verdict"], "the verdict of a timing")
     linked = dashboard.browser.run("""return [...document.querySelectorAll('[aria-label=Shaders] tbody tr')].map(row =>
         row.cells[0].querySelectorAll('a').length)""")
     check(linked == [2 if one["original_known"] else 1 for one in answer], f"the originals of timings: {linked}")

@@ -3,6 +3,7 @@
  */
 #include "tests/aggregator/place.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "tests/cmocka_includes.h"
@@ -108,6 +109,45 @@ static void test_profiles_without_quads_stand_in(void **state)
     assert_true(database.shaders[0].points[1].measures[PM_MEASURE_WRITES].ratio == 1);
 }
 
+/* How sure trials were is told beside what they found, and decides nothing. Clients before did not
+ * say it: theirs are not taken for sure ones. */
+static void test_spreads_of_timings(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    struct pm_shader_profile shader = timing_shader(place->arena, 1, 8, 1000, 500);
+    struct pm_point_counts point = shader.points[0];
+    shader.points = &point;
+    place_reopen(place, true);
+    place_store(place, place_profile(place, &shader));
+    struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shaders[0].points[0].measures[PM_MEASURE_SPREAD].clusters, 0);
+    for (uint64_t spread = 20; spread <= 60; spread += 40) {
+        point.counts[PM_TIMING_SPREAD] = spread;
+        place_store(place, place_profile(place, &shader));
+    }
+    database = place_published(place, "game", etag);
+    const struct pm_ratio *measures = database.shaders[0].points[0].measures;
+    assert_int_equal(measures[PM_MEASURE_TIME].clusters, 3);
+    assert_true(measures[PM_MEASURE_TIME].ratio == 0.5);
+    assert_int_equal(measures[PM_MEASURE_SPREAD].clusters, 2);
+    assert_true(fabs(measures[PM_MEASURE_SPREAD].mean - 0.04) < 1e-6);
+    /* The wildest spread does not keep back what is known of the time. */
+    point.counts[PM_TIMING_SPREAD] = 0;
+    place_reopen(place, false);
+    for (int i = 0; i < 60; i++)
+        place_store(place, place_profile(place, &shader));
+    for (uint64_t i = 0; i < 4; i++) {
+        point.counts[PM_TIMING_SPREAD] = i % 2 == 0 ? 1 : 100000;
+        place_store(place, place_profile(place, &shader));
+    }
+    database = place_published(place, "game", etag);
+    assert_true(database.shaders[0].published);
+    /* What cannot be. */
+    point.counts[PM_TIMING_ORIGINAL] = point.counts[PM_TIMING_VARIANT] = 0;
+    place_refuses(place, place_profile(place, &shader), "spread");
+}
+
 static void test_timing_profiles(void **state)
 {
     struct place *place = *state;
@@ -198,6 +238,7 @@ int main(void)
         TEST(test_zero_profiles),
         TEST(test_profiles_without_quads_stand_in),
         TEST(test_timing_profiles),
+        TEST(test_spreads_of_timings),
         TEST(test_constant_profiles),
     };
     return cmocka_run_group_tests_name("kinds", tests, NULL, NULL);

@@ -99,7 +99,7 @@ def check_orders(asker):
 
 
 def check_points(asker):
-    for kind, measures in (("block", 3), ("zero", 2), ("timing", 1)):
+    for kind, measures in (("block", 3), ("zero", 2), ("timing", 2)):
         one = asker.ask(GAME + "/shaders", 200, ("Watch",), f"?kind={kind}").json()["shaders"][0]
         names = ("Watch", one["key"], one["profile"])
         path = SHADER + "/{profile}"
@@ -134,6 +134,10 @@ def check_game(asker):
     for name in ("uploads", "points", "points_covered", "points_measured", "shaders", "shaders_published"):
         check(whole[name] == listed[name], f"{name} differs between the list and the game")
     check(whole["points_expected_single"] <= whole["points_expected"] <= whole["points"], "the expectations")
+    timings = asker.ask(GAME + "/shaders", 200, ("Watch",), "?kind=timing&limit=100").json()["shaders"]
+    spreads = [one["time"]["spread"] for one in timings]
+    check(None in spreads and any(spread is not None and 0 < spread <= 0.101 for spread in spreads)
+          and max(spread or 0 for spread in spreads) <= 0.101, f"how sure trials were: {spreads}")
     left = [(one["why"], one["shaders"]) for one in whole["left_alone"]]
     check(left == [("extension", 64), ("instruction", 4)], f"the shaders that are left alone: {left}")
     history = asker.ask(GAME + "/coverage", 200, ("Watch",), "?samples=1000").json()["samples"]

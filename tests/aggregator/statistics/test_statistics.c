@@ -423,8 +423,9 @@ static void test_refuses_timings_that_cannot_be(void **state)
     points[0].entry_lanes = points[0].entry_subgroups = 0;
     assert_refused(shader, "entry_subgroups");
     points[0] = good;
-    points[0].counts[2] = 1;
-    assert_refused(shader, "unused");
+    points[0].counts[PM_TIMING_ORIGINAL] = points[0].counts[PM_TIMING_VARIANT] = 0;
+    points[0].counts[PM_TIMING_SPREAD] = 1;
+    assert_refused(shader, "spread");
     points[0] = good;
     shader.at_most_once = &once;
     assert_refused(shader, "one point");

@@ -150,12 +150,11 @@ static void test_refuses_unknown_versions(void **state)
     random_statistics(&statistics, PM_KIND_ZERO, 1);
     encode(&statistics, &bytes);
     pm_statistics_init(&read);
-    assert_int_equal(bytes.data[4], PM_STATISTICS_VERSION);
-    bytes.data[4]++;
+    bytes.data[4] = PM_STATISTICS_VERSION + 1;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
-    assert_non_null(strstr(error.message, "version 4"));
-    bytes.data[4]--;
+    assert_non_null(strstr(error.message, "version 5"));
+    bytes.data[4] = PM_STATISTICS_VERSION;
     bytes.data[5] = 9;
     assert_false(pm_statistics_decode(bytes.data, bytes.size, &read, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
@@ -201,6 +200,63 @@ static void test_version_2_where_nothing_is_left_out(void **state)
     pm_buffer_finish(&bytes);
     pm_statistics_finish(&read);
     pm_statistics_finish(&made);
+}
+
+static struct pm_statistics timings(const uint64_t *spreads, size_t count)
+{
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    for (size_t i = 0; i < count; i++) {
+        const struct pm_point_counts point = {.calls = 8,
+                                              .entry_lanes = 8,
+                                              .entry_subgroups = 8,
+                                              .counts = {1000 + i, 900, spreads[i]}};
+        const struct pm_shader_profile shader = {
+            .kind = PM_KIND_TIMING, .space = 1, .points = &point, .point_count = 1};
+        assert_true(pm_statistics_add_profile(&statistics, &shader, NULL));
+    }
+    return statistics;
+}
+
+/* What was written before is read and written as it was. */
+static void test_version_4_where_trials_said_their_spread(void **state)
+{
+    (void)state;
+    static const uint64_t none[2], some[] = {0, 30, 50};
+    struct pm_statistics before = timings(none, 2), since = timings(some, 3), read;
+    struct pm_buffer old, new;
+    struct pm_error error = {0};
+    encode(&before, &old);
+    encode(&since, &new);
+    assert_int_equal(old.data[4], 2);
+    assert_int_equal(new.data[4], 4);
+    for (int i = 0; i < 2; i++) {
+        const struct pm_buffer *blob = i ? &new : &old;
+        pm_statistics_init(&read);
+        if (!pm_statistics_decode(blob->data, blob->size, &read, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(read.points[0].measures[PM_MEASURE_TIME].n, i ? 3 : 2);
+        assert_int_equal(read.points[0].measures[PM_MEASURE_SPREAD].n, i ? 2 : 0);
+        assert_same(&read, i ? &since : &before);
+        /* Both are merged, in either order. */
+        assert_true(pm_statistics_merge(&read, i ? &before : &since, &error));
+        assert_int_equal(read.points[0].measures[PM_MEASURE_TIME].n, 5);
+        assert_int_equal(totals(&read, 0, PM_MEASURE_SPREAD).n, 2);
+        pm_statistics_finish(&read);
+    }
+    /* Neither without a spread, nor of another kind; both would have two forms. */
+    pm_statistics_init(&read);
+    old.data[4] = 4;
+    assert_true(pm_buffer_append(&old, "", 1)); /* no cells of the second measure */
+    assert_false(pm_statistics_decode(old.data, old.size, &read, &error));
+    assert_non_null(strstr(error.message, "spreads that are none"));
+    new.data[5] = PM_KIND_ZERO;
+    assert_false(pm_statistics_decode(new.data, new.size, &read, &error));
+    assert_non_null(strstr(error.message, "spreads, and no timing"));
+    pm_buffer_finish(&old);
+    pm_buffer_finish(&new);
+    pm_statistics_finish(&before);
+    pm_statistics_finish(&since);
 }
 
 static void test_refuses_majorities_that_cannot_be(void **state)
@@ -348,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_damaged_is_refused_or_canonical),
         cmocka_unit_test(test_refuses_unknown_versions),
         cmocka_unit_test(test_version_2_where_nothing_is_left_out),
+        cmocka_unit_test(test_version_4_where_trials_said_their_spread),
         cmocka_unit_test(test_refuses_majorities_that_cannot_be),
         cmocka_unit_test(test_version_1),
     };

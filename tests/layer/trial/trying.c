@@ -275,6 +275,10 @@ void trying_assert_timing(double expected, double tolerance)
     const double ratio =
         (double)point->counts[PM_TIMING_VARIANT] / (double)point->counts[PM_TIMING_ORIGINAL];
     assert_true(fabs(ratio - expected) < tolerance);
+    /* The trial says how sure it is: its interval ends where it can be judged. */
+    const double spread =
+        (double)point->counts[PM_TIMING_SPREAD] / (double)point->counts[PM_TIMING_ORIGINAL];
+    assert_true(spread > 0 && spread < 0.125 * (ratio + 1));
 }
 
 void trying_assert_no_timing(void)

@@ -29,7 +29,7 @@ static int set_up(void **state)
     temporary_make(folder, sizeof(folder));
     snprintf(storage, sizeof(storage), "%s/a.sqlite", folder);
     struct pm_point_counts zeros[5],
-        timed = {.calls = 12, .entry_lanes = 12, .entry_subgroups = 12, .counts = {1000, 750}};
+        timed = {.calls = 12, .entry_lanes = 12, .entry_subgroups = 12, .counts = {1000, 750, 31}};
     for (uint32_t i = 0; i < 5; i++)
         zeros[i] = (struct pm_point_counts){.point = i,
                                             .calls = 1,
@@ -144,7 +144,8 @@ static void every_number_is_there(void **state)
     says(text, "], 0: 0.200 [");
     assert_null(strstr(text, "4: 0.000"));
     says(text, "time 0.750 [");
-    says(text, "of the original's on vendor 0x10005, device 0x3, driver 13 version 0x6403");
+    says(text, "of the original's, a trial to ±0.031 on vendor 0x10005, device 0x3, driver 13 "
+               "version 0x6403");
     char keys[2][PM_SHADER_KEY_TEXT], line[96];
     for (uint32_t i = 0; i < 2; i++) {
         const struct pm_shader_key key = key_of(1 + i);
@@ -283,6 +284,9 @@ static void json_has_every_measure(void **state)
             assert_int_equal(cJSON_GetObjectItem(point, "calls")->valueint, 12);
             const cJSON *time = cJSON_GetObjectItem(point, "time");
             assert_true(cJSON_GetObjectItem(time, "ratio_of_sums")->valuedouble == 0.75);
+            const cJSON *spread = cJSON_GetObjectItem(point, "spread");
+            assert_true(cJSON_GetObjectItem(spread, "mean_of_ratios")->valuedouble > 0.0309);
+            assert_true(cJSON_GetObjectItem(spread, "mean_of_ratios")->valuedouble < 0.0311);
         }
     }
     cJSON_Delete(root);

@@ -1,0 +1,110 @@
+/* Shader records: from a pipeline's words to the canonical module. */
+#include "layer/shader/shader_record_parts.h"
+
+#include "layer/core/trace.h"
+#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/hiding_casts.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What an earlier session found, if the store has it. */
+static bool load(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 enum pm_stage stage, struct pm_words *canonical)
+{
+    struct pm_shader_key key;
+    struct pm_stored_shader stored;
+    if (!records->store ||
+        !pm_shader_store_find(records->store, pm_canonicalize_recipe(), digest, &key, NULL))
+        return false;
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_error error = {0};
+    bool loaded = arena && pm_shader_store_read(records->store, &key, arena, &stored, &error) &&
+                  stored.stage == (uint32_t)stage;
+    if (loaded) {
+        const size_t bytes = stored.canonical_count * sizeof(uint32_t);
+        *canonical = (struct pm_words){malloc(bytes ? bytes : 1), stored.canonical_count};
+        loaded = canonical->data != NULL;
+        if (loaded)
+            memcpy(canonical->data, stored.canonical, bytes);
+    } else if (error.code != PM_OK && error.code != PM_ERROR_STATE) {
+        pm_log_info(records->device->instance->log, "%s", error.message);
+    }
+    pm_arena_destroy(arena);
+    return loaded;
+}
+
+static void save(struct pm_shader_records *records, const struct pm_shader_key *digest,
+                 const struct pm_asked_shader *asked, const struct pm_words *canonical)
+{
+    if (!records->store)
+        return;
+    const struct pm_stored_shader shader = {
+        .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
+        .recipe = pm_canonicalize_recipe(),
+        .stage = asked->request->stage,
+        .target = pm_target_bits(&records->device->abilities.target),
+        .entry_point = asked->request->entry_point,
+        .spec_values = asked->set.data,
+        .spec_value_count = asked->set.count,
+        .original = asked->words.data,
+        .original_count = asked->words.count,
+        .canonical = canonical->data,
+        .canonical_count = canonical->count,
+    };
+    struct pm_error error;
+    if (!pm_shader_store_write(records->store, digest, &shader, &error))
+        pm_log_debug(records->device->instance->log, "a shader is not kept: %s", error.message);
+}
+
+bool pm_shader_records_canonicalize(struct pm_shader_records *records,
+                                    const struct pm_shader_key *digest,
+                                    const struct pm_asked_shader *asked, struct pm_words *canonical,
+                                    struct pm_error *error)
+{
+    if (load(records, digest, asked->request->stage, canonical))
+        return true;
+    struct pm_error kept;
+    const struct pm_canonicalize_info info = {
+        .words = asked->words.data,
+        .word_count = asked->words.count,
+        .stage = asked->request->stage,
+        .entry_point = asked->request->entry_point,
+        .spec_values = asked->set.data,
+        .spec_value_count = asked->set.count,
+        .target = records->device->abilities.target,
+        .kept = &kept,
+    };
+    pm_trace_begin(records->device->trace, NULL, "canonicalize", NULL);
+    const bool done = pm_canonicalize(&info, canonical, error);
+    pm_trace_end(records->device->trace, NULL, NULL);
+    if (!done)
+        return false;
+    if (kept.message[0])
+        pm_log_info(records->device->instance->log,
+                    "a shader is not simplified, so that it may have nothing to count: %s",
+                    kept.message);
+    save(records, digest, asked, canonical);
+    return true;
+}
+
+struct pm_driver pm_device_driver(const struct pm_device *device)
+{
+    return pm_driver_of(device->abilities.driver_id, device->properties.driverVersion,
+                        device->abilities.driver_info);
+}
+
+bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct pm_words *original,
+                                    struct pm_error *error)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    if (!(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST))
+        return true;
+    struct pm_ir_module *module = pm_ir_parse(original->data, original->count, error);
+    if (!module)
+        return false;
+    const bool has = pm_has_hiding_casts(module);
+    pm_ir_module_destroy(module);
+    return !has || pm_fail(error, PM_ERROR_UNSUPPORTED,
+                           "it casts floats to integers and back, and this driver folds floats "
+                           "inexactly without such casts");
+}

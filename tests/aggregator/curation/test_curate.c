@@ -94,7 +94,7 @@ static void test_publication_rule(void **state)
         for (int i = 0; i < 4; i++, sessions++)
             place_store(place, place_profile(place, &shader));
         database = place_published(place, "game", etag);
-        /* Every interval is narrow if and only if it is published. */
+        /* Every interval, as it is then, is narrow if and only if it is published. */
         const struct pm_database all = place_estimates(place);
         bool narrow = true;
         for (uint32_t i = 0; i < 2; i++) {
@@ -112,7 +112,9 @@ static void test_publication_rule(void **state)
         assert_int_equal(narrow, database.shaders[0].deficit == NULL);
     } while (!database.shaders[0].published && sessions < 400);
     assert_true(database.shaders[0].published);
-    assert_in_range(sessions, 20, 60);
+    /* Each by itself is narrow after about 50; all of them hold together a little later (joint.h).
+     */
+    assert_in_range(sessions, 60, 90);
 }
 
 static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,

@@ -4,6 +4,7 @@ case $client_argument in
 scale) client_specialized=yes ;;
 libplacebo)
     client_specialized=yes
+    [ "$client_driver" = swiftshader ] || client_folded=yes
     client_operations="400 700 1500"
     ;;
 esac

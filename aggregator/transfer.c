@@ -93,6 +93,12 @@ static bool agree_on_space(struct import *import, const struct pm_storage_key *k
            pm_storage_put_space(storage, import->game, &key->key, key->kind, space, error);
 }
 
+/* Without what the aggregator's own lot said of a variant's cluster (intake/hold_out.h). */
+static uint32_t flags_of(const struct pm_storage_key *key)
+{
+    return key->kind == PM_KIND_VARIANT ? key->flags & ~(uint32_t)PM_PROFILE_HELD_OUT : key->flags;
+}
+
 /* Whoever imports vouches for it: no number of tokens has to. scene: as for pm_claims_scope; NULL:
  * for the number of points. */
 static bool vouch(struct import *import, const struct pm_storage_key *key, uint32_t space,
@@ -107,7 +113,7 @@ static bool vouch(struct import *import, const struct pm_storage_key *key, uint3
                                      .tokens = INT32_MAX,
                                      .day = today};
     if (scene)
-        pm_claims_scope(&key->environment, key->flags == 0, scene, claim.scope);
+        pm_claims_scope(&key->environment, flags_of(key) == 0, scene, claim.scope);
     return storage->operations->put_claims(storage, &claim, 1, error);
 }
 
@@ -135,7 +141,7 @@ static bool check_key(const struct import *import, const struct pm_storage_key *
     const struct pm_shader_profile shader = {.key = key->key,
                                              .environment = key->environment,
                                              .kind = key->kind,
-                                             .flags = key->flags,
+                                             .flags = flags_of(key),
                                              .space = space};
     const struct pm_profile profile = {.game = key->game,
                                        .scene = key->scene,

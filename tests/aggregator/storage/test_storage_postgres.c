@@ -175,7 +175,7 @@ static void test_first_schema_is_upgraded(void **state)
     place->storage = storage_place_open(place->path);
     assert_blobs(place->storage, "game", "b2/7//0=5 b2/8//0=5 ");
     assert_false(take(place->storage, upload_of(1, 0)));
-    assert_answer(place, "SELECT version FROM piecemeal_schema", "4");
+    assert_answer(place, "SELECT version FROM piecemeal_schema", "5");
     assert_answer(place, "SELECT d FROM samples WHERE game = 'game' AND day = 8", "\\x6162");
     assert_answer(place, "SELECT count(*) FROM claim_marks", "1");
     assert_answer(place, "SELECT n FROM caps", "4");

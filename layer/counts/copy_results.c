@@ -66,18 +66,39 @@ static void see(const struct pm_copy *copy, const struct pm_copy_entry *entry)
            (size_t)variant->slot_count * variant->slot_stride * sizeof(uint64_t));
 }
 
+/* How often the shader and its points were entered since that was read last: entry lanes and
+ * subgroups, then PM_COUNTS of each point. malloc'ed; NULL: out of memory. */
+static uint64_t *sum_totals(const struct pm_copy *copy, const struct pm_copy_entry *entry)
+{
+    const struct pm_variant *variant = entry->variant;
+    const bool blocks = variant->kind == PM_KIND_BLOCK;
+    const uint32_t count = 2 + PM_COUNTS * variant->point_count,
+                   units = blocks ? pm_block_units(&variant->blocks) : count;
+    uint64_t *totals = calloc(count, sizeof *totals), *sums = calloc(units, sizeof *sums);
+    if (totals != NULL && sums != NULL) {
+        sum_differences(copy, entry, sums, units);
+        if (blocks)
+            pm_block_totals(&variant->blocks, sums, totals);
+        else
+            memcpy(totals, sums, count * sizeof *totals);
+    } else {
+        free(totals);
+        totals = NULL;
+    }
+    free(sums);
+    return totals;
+}
+
 static bool add_counts(struct pm_report *report, const struct pm_copy *copy,
                        const struct pm_copy_entry *entry, struct pm_error *error)
 {
     const struct pm_variant *variant = entry->variant;
-    uint32_t count = 2 + PM_COUNTS * variant->point_count;
-    uint64_t *totals = calloc(count, sizeof *totals);
+    uint64_t *totals = sum_totals(copy, entry);
     struct pm_point_counts *points = calloc(variant->point_count + 1, sizeof *points);
     bool ok = totals != NULL && points != NULL;
     if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
     if (ok) {
-        sum_differences(copy, entry, totals, count);
         see(copy, entry);
         for (uint32_t i = 0; i < variant->point_count; i++) {
             points[i].point = variant->points[i];

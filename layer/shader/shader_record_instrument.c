@@ -1,6 +1,7 @@
 /* Shader records: the instrumented modules of their batches. */
 #include "layer/shader/shader_record_parts.h"
 
+#include "shader_rewrite/quirks/quirks.h"
 #include <stdlib.h>
 
 enum { MOST_SLOTS = 32 }; /* of counters; more spread no further on the GPUs there are */
@@ -67,12 +68,15 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
                                                           struct pm_error *error)
 {
     const struct pm_device_abilities *abilities = &records->device->abilities;
+    const struct pm_driver driver = pm_device_driver(records->device);
     struct pm_instrument_info info = {
         .int64_atomics = abilities->int64_atomics,
         .memory_model_device_scope = abilities->memory_model_device_scope,
         .may_force_early_tests = may_force_early_tests,
         .subgroup_quad = abilities->subgroup_quad,
         .count_copies = true,
+        .subgroup_size = record->environment.subgroup_size,
+        .sums_outlive_loops = !(pm_quirks_of(&driver) & PM_QUIRK_CHOOSES_AGAIN),
         .target = abilities->target,
     };
     info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);

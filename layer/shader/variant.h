@@ -12,6 +12,7 @@
 
 #include "layer/memory/counters.h"
 #include "layer/shader/built.h"
+#include "shader_rewrite/instrument/instrument.h"
 
 /* What became of a variant's counters: under the readback's lock (counts/count_state.h). */
 struct pm_variant_counts {
@@ -42,6 +43,7 @@ struct pm_variant {
     const struct pm_flow_points *flow; /* lanes are counted at these, those of the other points
                                           follow; NULL: at all. The shader record's */
     uint32_t slot_count, slot_stride;  /* shader_rewrite.h, struct pm_instrumented */
+    struct pm_block_layout blocks;     /* of PM_KIND_BLOCK alone */
     struct pm_counter_block block;
 
     /* what it takes of the budget, and what it brought (variant_table.h) */

@@ -195,7 +195,7 @@ static bool rewrite(struct pass *p)
         groups[count++] = (struct group){first, end, p->places[end - 1].order};
     }
     qsort(groups, count, sizeof(*groups), by_last);
-    pm_instrument_entry(&p->instrument, NULL);
+    pm_instrument_entry(&p->instrument);
     for (uint32_t i = 0; i < count && !p->instrument.module->failed; i++)
         count_group(p, groups[i].first, groups[i].end);
     pm_block_mend_sampled_images(p->instrument.function);
@@ -206,10 +206,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
 {
     (void)module;
     struct pass *p = context;
-    p->instrument.units = PM_CONSTANT_UNITS;
     if (!find_places(p, error) ||
         !pm_instrument_ready(&p->instrument, p->instrument.info->point_count, p->out, error))
         return PM_PASS_FAILED;
+    p->instrument.counting.slot_stride =
+        (pm_constant_unit(p->instrument.info->point_count) + 7) & ~7u;
     p->counting = (struct pm_constant_counting){.counters = &p->instrument.counting,
                                                 .function = p->instrument.function};
     if (!rewrite(p)) {

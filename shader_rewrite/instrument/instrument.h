@@ -23,19 +23,27 @@ struct pm_instrument_info {
     const uint32_t *points; /* ascending, distinct, each below pm_points_blocks' count */
     uint32_t point_count;   /* may be 0: only the normalization counters */
     uint32_t slot_count;    /* copies of the counters, which updates spread over: 1, 2, 4 … 256 */
-    /* Of all points of a module: lanes are counted at these alone, those of others stay 0 and follow
-     * (pm_points_flow_rebuild). NULL: at all. Read by instrument_blocks only, as the next is. */
+    /* Of all points of a module: lanes are counted at these alone, those of others stay 0 and
+     * follow (pm_points_flow_rebuild). NULL: at all. Read by instrument_blocks only, as the next
+     * is. */
     const struct pm_flow_points *flow;
     /* A point counts lanes alone, in one counter instead of PM_COUNTS. */
     bool lanes_only;
-    bool int64_atomics;     /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
+    /* Lanes of a whole subgroup, most likely: those with as many cost least. 0: not known. Read by
+     * instrument_blocks only. */
+    uint32_t subgroup_size;
+    /* What is added up in a loop has its value behind it, too: not on drivers with
+     * PM_QUIRK_CHOOSES_AGAIN (seen on SwiftShader: the last turn of lanes that left before others
+     * was lost). Likewise. */
+    bool sums_outlive_loops;
+    bool int64_atomics; /* shaderInt64 and shaderBufferInt64Atomics; else 32 bits with carry */
     bool memory_model_device_scope; /* vulkanMemoryModelDeviceScope is enabled */
     bool subgroup_quad;             /* quad operations in the stage; read by instrument_zero only */
     /* What the points are numbers of, of these words (points.h), read by instrument_zero only.
      * NULL: pm_points_zero's, which then are found once more. */
     const struct pm_zero_points *zeros;
-    /* Not the values are looked at but copies of them, so that drivers compute the values as without
-     * us (counted_copies.h). Read by instrument_zero only. */
+    /* Not the values are looked at but copies of them, so that drivers compute the values as
+     * without us (counted_copies.h). Read by instrument_zero only. */
     bool count_copies;
     bool all_candidates; /* zeros NULL: all of pm_zero_candidates are points. For tests, oracles */
     /* The pipeline can never have alpha-to-coverage on (HAZARDS 4), and the driver takes lanes that
@@ -46,10 +54,28 @@ struct pm_instrument_info {
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };
 
-/* Counter layout, in 64-bit units: slot s starts at s * slot_stride; in it [0] entry lanes, [1]
- * entry subgroups, then per instrumented point PM_COUNTS (3) counters in the order of profile.h's
- * PM_BLOCK_*, or one, its lanes (lanes_only). Without 64-bit atomics each counter is two 32-bit words, low first. The total of a
- * counter is the sum over slots. */
+/* How counters of blocks lie in a slot: in groups of one for the shader's entry and each point,
+ * in which they have the place `unit`, 0 for the entry. First how often a subgroup entered with
+ * exactly `lanes` of them, whole; then how often otherwise; the lanes of those that were whole, and
+ * of those that were not. With lanes_only there are the first group, and one of all other lanes. */
+struct pm_block_layout {
+    uint32_t point_count;
+    uint32_t lanes;
+    bool has_entry; /* the first point is the entry block, which is counted as the entry alone */
+    bool lanes_only;
+};
+struct pm_block_layout pm_block_layout(const struct pm_instrument_info *info);
+/* Counters in a slot. */
+uint32_t pm_block_units(const struct pm_block_layout *layout);
+/* From the sums of pm_block_units counters over slots: totals[0] entry lanes, [1] entry subgroups,
+ * then for each point PM_COUNTS in the order of profile.h's PM_BLOCK_*; with lanes_only no
+ * subgroups ([1] is 0), and for each point its lanes. */
+void pm_block_totals(const struct pm_block_layout *layout, const uint64_t *sums, uint64_t *totals);
+
+/* Counter layout, in 64-bit units: slot s starts at s * slot_stride. In it, of blocks, as above; of
+ * zeros [0] entry lanes, [1] entry subgroups, then per instrumented point PM_COUNTS (3) counters.
+ * Without 64-bit atomics each counter is two 32-bit words, low first. The total of a counter is the
+ * sum over slots. */
 struct pm_instrumented {
     struct pm_words words;
     uint32_t spec_id_low, spec_id_high; /* SpecIds (32-bit unsigned) of the address's halves */
@@ -57,6 +83,7 @@ struct pm_instrumented {
     uint64_t counter_bytes;  /* slot_count * slot_stride * 8; the address must be 64-byte aligned */
     bool forced_early_tests; /* EarlyFragmentTests was added */
     bool counts_occluded;    /* fragments that later fail the depth test are counted too */
+    struct pm_block_layout blocks; /* by instrument_blocks */
 };
 
 /* How many points of a canonical module of so many words may be counted at once: drivers take

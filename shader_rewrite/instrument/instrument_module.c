@@ -65,8 +65,6 @@ bool pm_instrument_ready(struct pm_instrument *p, uint32_t space, struct pm_inst
     if (!check_info(p->info, space, error) ||
         !pm_counting_init(&p->counting, p->module, p->stage, p->info, error))
         return false;
-    if (p->units)
-        p->counting.slot_stride = (FIRST_POINT + p->units * p->info->point_count + 7) & ~7u;
     return (p->stage != PM_STAGE_FRAGMENT || set_early_tests(p, out, error));
 }
 
@@ -77,9 +75,9 @@ uint32_t pm_instrument_most_points(size_t word_count)
     return points < FEWEST ? FEWEST : points > MOST ? MOST : (uint32_t)points;
 }
 
-uint32_t pm_instrument_counter(const struct pm_instrument *p, uint32_t point)
+uint32_t pm_instrument_counter(uint32_t point)
 {
-    return FIRST_POINT + (p->units ? p->units : PM_COUNTS) * point;
+    return FIRST_POINT + PM_COUNTS * point;
 }
 
 struct pm_instrument_place pm_instrument_enter(struct pm_instrument *p, struct pm_ir_block *rest)
@@ -103,28 +101,15 @@ void pm_instrument_leave(struct pm_instrument *p, const struct pm_instrument_pla
         pm_ir_build_end_if(&p->builder, place->rest);
 }
 
-void pm_instrument_entry(struct pm_instrument *p,
-                         void (*also)(struct pm_instrument *instrument,
-                                      struct pm_counting_slot slot, struct pm_ir_def *lanes))
+void pm_instrument_entry(struct pm_instrument *p)
 {
     const struct pm_counting *c = &p->counting;
     struct pm_ir_builder *b = &p->builder;
     struct pm_ir_block *rest = pm_block_open(b, p->function->first_block);
-    struct pm_ir_block *outside = b->block;
     struct pm_instrument_place place = pm_instrument_enter(p, rest);
     pm_counting_add(c, b, place.slot, ENTRY_LANES, place.lanes);
     pm_counting_add(c, b, place.slot, ENTRY_SUBGROUPS, pm_ir_constant_uint(c->module, 1));
-    if (also)
-        also(p, place.slot, place.lanes);
     pm_instrument_leave(p, &place);
-
-    p->entry_lanes = place.lanes;
-    if (p->stage != PM_STAGE_FRAGMENT || !place.merge || !rest)
-        return;
-    struct pm_ir_instr *phi = pm_ir_build_instr(b, SpvOpPhi, c->uint, NULL, 0);
-    pm_ir_phi_add(c->module, phi, pm_ir_constant_uint(c->module, 0), outside);
-    pm_ir_phi_add(c->module, phi, place.lanes, place.merge);
-    p->entry_lanes = phi ? phi->result : NULL;
 }
 
 static bool emit(struct pm_instrument *p, struct pm_instrumented *out, struct pm_error *error)

@@ -59,7 +59,7 @@ static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm
         struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
         struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
         for (uint32_t i = 0; i < count; i++) {
-            uint32_t counter = pm_instrument_counter(&p->instrument, first + i);
+            uint32_t counter = pm_instrument_counter(first + i);
             pm_counting_add(c, b, place.slot, counter + PM_ZERO_WRITES, one);
             struct pm_ir_block *merge = pm_ir_build_if(b, zero[i], true, NULL);
             pm_counting_add(c, b, place.slot, counter + PM_ZERO_ZERO_WRITES, one);
@@ -76,7 +76,7 @@ static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm
 static void rewrite(struct pass *p)
 {
     const struct pm_instrument_info *info = p->instrument.info;
-    pm_instrument_entry(&p->instrument, NULL);
+    pm_instrument_entry(&p->instrument);
     for (uint32_t end = info->point_count, first; end > 0 && !p->instrument.module->failed;
          end = first) {
         first = end - 1;

@@ -12,7 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POINTS = 3, FRAMES = 20 };
+/* The first points are counted at; all that the shader has lie in groups with the entry
+ * (instrument.h, struct pm_block_layout). */
+enum { POINTS = 3, SPACE = 9, UNITS = SPACE + 1, FRAMES = 20 };
+enum { FULL, OTHERS = UNITS, PART_LANES = 3 * UNITS };
 
 static struct pm_harness h;
 
@@ -40,7 +43,7 @@ static uint64_t *open_counted(void)
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
     setenv("PIECEMEAL_SAMPLER_FOLLOW", "false", 1); /* the counters are made up */
-    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1); /* one variant, whose counters are known */
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);  /* one variant, whose counters are known */
     setenv("PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS", "4", 1);
     pm_harness_driver()->set_callback(see_variant, &counters);
     pm_harness_open(&h, NULL);
@@ -49,15 +52,15 @@ static uint64_t *open_counted(void)
     return counters;
 }
 
-/* What a sampled dispatch of 64 invocations in two subgroups counts. */
+/* What a sampled dispatch of 64 invocations in two subgroups counts: at the points behind the entry
+ * block one of the subgroups is whole. */
 static void count(uint64_t *counters)
 {
-    counters[0] += 64;
-    counters[1] += 2;
-    for (uint64_t point = 0; point < POINTS; point++) {
-        counters[2 + 3 * point] += 60 - point;
-        counters[3 + 3 * point] += 32;
-        counters[4 + 3 * point] += 2;
+    counters[FULL] += 2;
+    for (uint64_t unit = 2; unit <= POINTS; unit++) {
+        counters[FULL + unit]++;
+        counters[OTHERS + unit]++;
+        counters[PART_LANES + unit] += 29 - unit;
     }
 }
 
@@ -88,6 +91,7 @@ static bool add_checkpoint(void *user, const struct pm_profile *profile, struct 
     found->checkpoints++;
     for (size_t i = 0; i < profile->shader_count; i++) {
         const struct pm_shader_profile *shader = &profile->shaders[i];
+        assert_int_equal(shader->space, SPACE);
         for (size_t j = 0; j < shader->point_count; j++) {
             const struct pm_point_counts *point = &shader->points[j];
             if (point->point == 0) {
@@ -131,8 +135,8 @@ static void assert_frames(const struct found *found, uint32_t frames)
     assert_int_equal(found->lanes, 64 * frames);
     assert_int_equal(found->subgroups, 2 * frames);
     for (uint64_t point = 0; point < POINTS; point++) {
-        assert_int_equal(found->counts[point][0], (60 - point) * frames);
-        assert_int_equal(found->counts[point][1], 32 * frames);
+        assert_int_equal(found->counts[point][0], (point ? 60 - point : 64) * frames);
+        assert_int_equal(found->counts[point][1], (point ? 32 : 64) * frames);
         assert_int_equal(found->counts[point][2], 2 * frames);
     }
     assert_int_equal(found->others, 0);

@@ -44,6 +44,8 @@ void counting_run_begin(struct counting_run *run, struct pm_gpu *gpu, const stru
         .points = way->points,
         .point_count = way->point_count,
         .slot_count = way->slot_count,
+        .subgroup_size = gpu->subgroup_size,
+        .sums_outlive_loops = !gpu->swiftshader,
         .int64_atomics = way->int64_atomics,
         .memory_model_device_scope = gpu->memory_model_device_scope,
         .may_force_early_tests = way->may_force_early_tests,
@@ -67,18 +69,21 @@ void counting_run_begin(struct counting_run *run, struct pm_gpu *gpu, const stru
 void counting_run_read(const struct counting_run *run, uint64_t *totals)
 {
     const struct pm_instrumented *out = &run->instrumented;
-    uint32_t used = 2 + PM_COUNTS * run->way.point_count;
-    memset(totals, 0, used * sizeof(*totals));
+    const uint32_t used = pm_block_units(&out->blocks);
+    uint64_t *sums = calloc(used, sizeof(*sums));
+    assert_non_null(sums);
     for (uint32_t slot = 0; slot < run->way.slot_count; slot++)
         for (uint32_t i = 0; i < out->slot_stride; i++) {
             uint64_t value;
             memcpy(&value, (char *)run->counters.data + 8 * (slot * out->slot_stride + i), 8);
             value -= run->way.preload;
             if (i < used)
-                totals[i] += value;
+                sums[i] += value;
             else
                 assert_int_equal(value, 0); /* padding is left alone */
         }
+    pm_block_totals(&out->blocks, sums, totals);
+    free(sums);
 }
 
 void counting_run_finish(struct counting_run *run, struct pm_gpu *gpu)

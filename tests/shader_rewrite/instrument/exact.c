@@ -55,6 +55,21 @@ static uint64_t total(const struct pm_instrumented *shader, const struct exact_v
     return sum;
 }
 
+/* What the counters of blocks come to (pm_block_totals); malloc'ed. */
+static uint64_t *totals_of(const struct pm_instrumented *shader,
+                           const struct exact_variant *variant, const uint64_t *counters)
+{
+    const uint32_t units = pm_block_units(&shader->blocks);
+    uint64_t *sums = malloc(units * sizeof *sums);
+    uint64_t *totals = calloc(2 + (size_t)PM_COUNTS * variant->point_count, sizeof *totals);
+    assert_true(sums && totals);
+    for (uint32_t i = 0; i < units; i++)
+        sums[i] = total(shader, variant, counters, i);
+    pm_block_totals(&shader->blocks, sums, totals);
+    free(sums);
+    return totals;
+}
+
 static void expect(const struct exact_shader *shader, const struct exact_variant *variant,
                    const char *what, uint32_t point, uint64_t counted, uint64_t truth,
                    double tolerance)
@@ -70,17 +85,16 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
                     const struct exact_truth *truth, const struct pm_instrumented *out,
                     const uint64_t *counters)
 {
-    expect(shader, variant, "entry lanes", 0, total(out, variant, counters, 0), truth->entry.lanes,
-           truth->tolerance);
+    uint64_t *totals = totals_of(out, variant, counters);
+    expect(shader, variant, "entry lanes", 0, totals[0], truth->entry.lanes, truth->tolerance);
     if (truth->subgroups != EXACT_SUBGROUPS_UNKNOWN)
-        expect(shader, variant, "entry subgroups", 0, total(out, variant, counters, 1),
-               truth->entry.subgroups, 0);
+        expect(shader, variant, "entry subgroups", 0, totals[1], truth->entry.subgroups, 0);
     for (uint32_t i = 0; i < variant->point_count; i++) {
-        uint32_t point = variant->points[i], first = 2 + i * PM_COUNTS;
+        const uint32_t point = variant->points[i];
         const struct model_counts *counts = &truth->points[point];
-        uint64_t lanes = total(out, variant, counters, first + PM_BLOCK_LANES);
-        uint64_t uniform = total(out, variant, counters, first + PM_BLOCK_UNIFORM_LANES);
-        uint64_t subgroups = total(out, variant, counters, first + PM_BLOCK_SUBGROUPS);
+        const uint64_t *has = totals + 2 + (size_t)i * PM_COUNTS;
+        const uint64_t lanes = has[PM_BLOCK_LANES], uniform = has[PM_BLOCK_UNIFORM_LANES],
+                       subgroups = has[PM_BLOCK_SUBGROUPS];
         expect(shader, variant, "lanes", point, lanes, counts->lanes, truth->tolerance);
         assert_true(uniform <= lanes && subgroups <= lanes && (subgroups > 0) == (lanes > 0));
         if (truth->subgroups != EXACT_SUBGROUPS_KNOWN)
@@ -88,6 +102,7 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
         expect(shader, variant, "subgroups", point, subgroups, counts->subgroups, 0);
         expect(shader, variant, "uniform lanes", point, uniform, counts->uniform_lanes, 0);
     }
+    free(totals);
 }
 
 typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
@@ -106,6 +121,8 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                             .points = variant->points,
                                             .point_count = variant->point_count,
                                             .slot_count = variant->slot_count,
+                                            .subgroup_size = gpu->subgroup_size,
+                                            .sums_outlive_loops = !gpu->swiftshader,
                                             .lanes_only = variant->lanes_only,
                                             .flow = variant->flow,
                                             .int64_atomics = variant->wide,
@@ -164,10 +181,10 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
     uint64_t *lanes = calloc(points.space, sizeof *lanes);
     bool exact;
     assert_non_null(lanes);
-    lanes[0] = total(&out, &variant, counters.data, 0);
+    uint64_t *totals = totals_of(&out, &variant, counters.data);
+    lanes[0] = totals[0];
     for (uint32_t i = 0; i < points.count; i++)
-        lanes[points.points[i]] =
-            total(&out, &variant, counters.data, 2 + (only ? i : PM_COUNTS * points.points[i]));
+        lanes[points.points[i]] = totals[2 + (only ? i : PM_COUNTS * points.points[i])];
     assert_true(pm_points_flow_rebuild(&points, lanes, &exact));
     if (!(truth->tolerance > 0)) {
         assert_true(exact);
@@ -176,9 +193,9 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
     }
     for (uint32_t i = 0; !only && truth->subgroups == EXACT_SUBGROUPS_KNOWN && i < points.space;
          i++)
-        expect(shader, &variant, "subgroups", i,
-               total(&out, &variant, counters.data, 2 + PM_COUNTS * i + PM_BLOCK_SUBGROUPS),
+        expect(shader, &variant, "subgroups", i, totals[2 + PM_COUNTS * i + PM_BLOCK_SUBGROUPS],
                truth->points[i].subgroups, 0);
+    free(totals);
     free(lanes);
     pm_flow_points_finish(&points);
     pm_gpu_buffer_destroy(gpu, &counters);

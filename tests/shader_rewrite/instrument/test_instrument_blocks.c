@@ -24,6 +24,7 @@ static struct pm_instrument_info info_for(const struct corpus_file *file, const 
         .points = points,
         .point_count = point_count,
         .slot_count = 16,
+        .subgroup_size = 8,
         .target = {.vulkan_minor = file->vulkan_minor, .spirv_1_4 = file->spirv_1_4},
     };
 }
@@ -37,7 +38,7 @@ static void assert_instruments(const struct corpus_file *file, const uint32_t *w
         fail_msg("%s, %u points, first %u: %s", file->name, info->point_count,
                  info->point_count ? info->points[0] : 0, error.message);
     corpus_assert_valid(file->name, out.words.data, out.words.count, environment_of(file));
-    assert_true(out.slot_stride >= 2 + PM_COUNTS * info->point_count);
+    assert_true(out.slot_stride >= pm_block_units(&out.blocks));
     assert_int_equal(out.slot_stride % 8, 0);
     assert_int_equal(out.counter_bytes, (uint64_t)info->slot_count * out.slot_stride * 8);
     assert_int_not_equal(out.spec_id_low, out.spec_id_high);
@@ -69,6 +70,7 @@ static void instrument_all_ways(const struct corpus_file *file, const uint32_t *
         info.int64_atomics = way & 1;
         info.memory_model_device_scope = way & 2;
         info.may_force_early_tests = way & 4;
+        info.sums_outlive_loops = way & 1;
         assert_instruments(file, words, count, &info);
     }
     free(all);
@@ -144,6 +146,17 @@ static size_t count_opcode(const struct pm_ir_module *module, uint16_t opcode)
     return count;
 }
 
+/* Of those whose first operand is an id below. */
+static size_t count_of(const struct pm_ir_module *module, uint16_t opcode, uint32_t bound)
+{
+    size_t count = 0;
+    for (struct pm_ir_function *f = module->first_function; f; f = f->next)
+        for (struct pm_ir_block *b = f->first_block; b; b = b->next)
+            for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
+                count += i->opcode == opcode && pm_ir_operand_id(&i->operands[0]) < bound;
+    return count;
+}
+
 static size_t count_builtin(const struct pm_ir_module *module, SpvBuiltIn builtin)
 {
     size_t count = 0;
@@ -195,9 +208,12 @@ static void test_original_is_kept(void **state)
         for (uint32_t id = 1; id < original->bound; id++)
             if (pm_ir_find(original, id))
                 assert_kept(file->name, pm_ir_find(original, id), pm_ir_find(r.module, id));
-        static const uint16_t kept[] = {SpvOpStore,      SpvOpControlBarrier, SpvOpKill,
-                                        SpvOpLoopMerge,  SpvOpSwitch,         SpvOpReturn,
-                                        SpvOpImageWrite, SpvOpMemoryBarrier};
+        assert_int_equal(count_of(original, SpvOpStore, original->bound),
+                         count_of(r.module, SpvOpStore, original->bound));
+        assert_int_equal(count_of(original, SpvOpLoopMerge, original->bound),
+                         count_of(r.module, SpvOpLoopMerge, original->bound));
+        static const uint16_t kept[] = {SpvOpControlBarrier, SpvOpKill,       SpvOpSwitch,
+                                        SpvOpReturn,         SpvOpImageWrite, SpvOpMemoryBarrier};
         for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
             assert_int_equal(count_opcode(original, kept[k]), count_opcode(r.module, kept[k]));
         finish(&r);
@@ -400,6 +416,36 @@ static void test_spec_ids_are_unused(void **state)
     free(words);
 }
 
+/* What sums of counters come to, by hand. */
+static void test_totals(void **state)
+{
+    (void)state;
+    /* An entry and two points: 5 full subgroups of 8, one of 3; the second point was entered by 4
+     * full ones, twice by the whole one of 3, and by 6 lanes in two parts. */
+    static const uint64_t sums[] = {5, 0, 4, 1, 0, 4, 3, 0, 6, 0, 0, 6};
+    static const uint32_t points[] = {0, 7}, others[] = {3, 7};
+    struct pm_instrument_info info = {.points = points, .point_count = 2, .subgroup_size = 8};
+    uint64_t totals[8];
+    struct pm_block_layout layout = pm_block_layout(&info);
+    assert_int_equal(pm_block_units(&layout), sizeof sums / sizeof *sums);
+    pm_block_totals(&layout, sums, totals);
+    static const uint64_t expected[8] = {43, 6, 43, 43, 6, 44, 38, 8};
+    assert_memory_equal(totals, expected, sizeof expected);
+    /* Without the entry block each point has its own. */
+    info.points = others;
+    layout = pm_block_layout(&info);
+    pm_block_totals(&layout, sums, totals);
+    static const uint64_t apart[8] = {43, 6, 0, 0, 0, 44, 38, 8};
+    assert_memory_equal(totals, apart, sizeof apart);
+    info.lanes_only = true;
+    layout = pm_block_layout(&info);
+    static const uint64_t lanes[] = {5, 0, 4, 3, 0, 12};
+    assert_int_equal(pm_block_units(&layout), sizeof lanes / sizeof *lanes);
+    pm_block_totals(&layout, lanes, totals);
+    static const uint64_t only[4] = {43, 0, 0, 44};
+    assert_memory_equal(totals, only, sizeof only);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -439,6 +485,7 @@ int main(void)
         cmocka_unit_test(test_memory_model),
         cmocka_unit_test(test_early_tests),
         cmocka_unit_test(test_spec_ids_are_unused),
+        cmocka_unit_test(test_totals),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

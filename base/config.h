@@ -92,7 +92,7 @@ struct pm_config {
     } trace;
     struct {
         enum pm_beyond beyond;
-        bool synchronous, trust_variants;
+        bool synchronous, trust_variants, slow_variants;
         enum pm_specialize specialize;
         char *partition_limits;         /* a preset, or a number of operations; NULL: "registers" */
         char *variants_folder;          /* where specialized modules are kept; NULL: nowhere */

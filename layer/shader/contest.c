@@ -215,6 +215,10 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
     }
     if (shader->module.words.count == 0)
         return false;
+    if (!pm_specialized_slow_down(contests->device, &shader->module.words, &error)) {
+        log_arm(contest, arm, error.message);
+        return false;
+    }
     shader->subgroup_size = arm->choice.subgroup_size;
     shader->key = pm_specialized_key(&shader->module.words, shader->subgroup_size);
     if (is_another(contest, arm) || was_left(contests, shader) ||

@@ -36,6 +36,7 @@ static uint64_t options_of(const struct pm_device *device)
         (uint32_t)config->debug.specialize,
         (uint32_t)config->debug.beyond,
         device->abilities.subgroup_quad,
+        config->debug.slow_variants,
         (uint32_t)(config->optimize.uniform_share * 1e6),
         pm_target_bits(&device->abilities.target),
     };

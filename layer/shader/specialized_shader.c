@@ -195,6 +195,19 @@ static bool key_of_passes(struct pm_specialized_shader *shader, struct pm_error 
     return true;
 }
 
+bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
+                              struct pm_error *error)
+{
+    struct pm_words slow;
+    if (!device->instance->config.debug.slow_variants)
+        return true;
+    if (!pm_make_slow(words->data, words->count, &device->abilities.target, &slow, error))
+        return false;
+    pm_words_finish(words);
+    *words = slow;
+    return true;
+}
+
 /* Its words, and their key. PM_OK and false: there are none. */
 static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
                        const struct pm_shader_record *record, struct pm_specialized_shader *shader,
@@ -204,10 +217,10 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
         return pm_passes_cut(shaders->device, record, &shader->partitioned, error) &&
                key_of_passes(shader, error);
     if (!pm_specialize_shader(shaders->device, record, use, shader, error) ||
-        shader->module.words.count == 0)
+        shader->module.words.count == 0 ||
+        !pm_specialized_slow_down(shaders->device, &shader->module.words, error))
         return false;
-    shader->key = pm_shader_key_compute(pm_canonicalize_recipe(), shader->module.words.data,
-                                        shader->module.words.count);
+    shader->key = pm_specialized_key(&shader->module.words, 0);
     return true;
 }
 

@@ -69,6 +69,10 @@ struct pm_specialized_shaders;
  */
 struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size);
 
+/* With debug.slow_variants: the words do their work twice from now on. false: they cannot. */
+bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
+                              struct pm_error *error);
+
 /* NULL: out of memory. The journal must outlive it. */
 struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *device,
                                                              struct pm_journal *journal);

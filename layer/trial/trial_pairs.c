@@ -188,8 +188,10 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
 static void spend(struct pm_trial *trial, const double *time)
 {
     const double longer = fmax(-time[1], fmin(time[1] - time[0], time[0]));
+    const int64_t spent = (int64_t)longer + 2 * USE_NANOSECONDS;
+    atomic_fetch_add(&trial->owner->spent_by_all, spent);
     if (trial->budgeted)
-        atomic_fetch_add(&trial->owner->spent, (int64_t)longer + 2 * USE_NANOSECONDS);
+        atomic_fetch_add(&trial->owner->spent, spent);
 }
 
 /* One more pair of a trial that only measures. */

@@ -84,10 +84,11 @@ struct pm_trials {
     pthread_mutex_t lock;
     struct pm_trial *first; /* all there were */
     bool unreported;
-    int64_t begun_at;            /* pm_now() */
-    _Atomic int64_t spent;       /* nanoseconds that budgeted trials took of the frames' time */
-    _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
-    struct pm_pass_table passes; /* what was worth timing in the frame before */
+    int64_t begun_at;             /* pm_now() */
+    _Atomic int64_t spent;        /* nanoseconds that budgeted trials took of the frames' time */
+    _Atomic int64_t spent_by_all; /* likewise all trials */
+    _Atomic uint64_t used_at;     /* heartbeat at which something was timed, or a trial was added */
+    struct pm_pass_table passes;  /* what was worth timing in the frame before */
 };
 
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of

@@ -92,3 +92,9 @@ struct pm_variant_info {
  * (PM_ERROR_STATE: the message has spirv-val's words). */
 bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_variant_info *info,
                      struct pm_words *out, struct pm_error *error);
+
+/* Makes of a shader one that does its work twice, in a loop of which no compiler knows how often it
+ * turns: for tests of what is to find slow variants out. PM_ERROR_UNSUPPORTED: it returns in
+ * several places, or its second time would compute something else, as it reads what it writes. */
+bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
+                  struct pm_words *out, struct pm_error *error);

@@ -1,11 +1,15 @@
 /*
- * A program for contest.sh whose one shader has a faster version: frames of two dispatches, each
- * recorded anew. What the last one computed goes to a file, as bytes.
+ * A program for contest.sh and bad_variants.sh whose one shader has a faster version: frames of two
+ * dispatches, each recorded anew. What the last one computed goes to a file, as bytes. From frame
+ * OTHER on it is another scene, in which the shader's loop does not turn: there what a variant does
+ * before the loop is for nothing.
  *
- * usage: contest FILE FRAMES
+ * usage: contest FILE FRAMES [OTHER [SHADER]]
  */
+#include "layer/public/piecemeal.h"
 #include "tests/gpu/gpu_private.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,9 +20,10 @@ struct push {
     float bend;
 };
 
-static void frame(struct pm_gpu *gpu, VkPipeline pipeline, const struct pm_gpu_buffer *out)
+static void frame(struct pm_gpu *gpu, VkPipeline pipeline, const struct pm_gpu_buffer *out,
+                  uint32_t turns)
 {
-    const struct push push = {TURNS, 0.003f};
+    const struct push push = {turns, 0.003f};
     const struct pm_gpu_shader given = {.buffers = {out}, .push = &push, .push_size = sizeof push};
     const VkDescriptorSet set = gpu_descriptors(gpu, &given, out);
     VkCommandBuffer commands = gpu_begin(gpu);
@@ -31,14 +36,24 @@ static void frame(struct pm_gpu *gpu, VkPipeline pipeline, const struct pm_gpu_b
 
 struct program {
     const char *output;
-    int frames;
+    int frames, other;
+    const char *shader;
 };
 
-static VkPipeline make_pipeline(struct pm_gpu *gpu)
+/* Without the layer there is nobody to be told. */
+static void set_scene(const struct pm_gpu *gpu, const char *name)
+{
+    PFN_vkSetScenePIECEMEAL set =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(gpu->device, PIECEMEAL_SET_SCENE_NAME);
+    if (set)
+        set(gpu->device, name);
+}
+
+static VkPipeline make_pipeline(struct pm_gpu *gpu, const char *shader)
 {
     uint32_t *words;
     size_t count;
-    pm_gpu_load(SYSTEM_SHADERS, "contest.comp", &words, &count);
+    pm_gpu_load(SYSTEM_SHADERS, shader, &words, &count);
     const VkShaderModule module = gpu_module(gpu, words, count);
     free(words);
     const VkComputePipelineCreateInfo info = {
@@ -61,9 +76,13 @@ static void run(void **state)
     struct pm_gpu_buffer out;
     pm_gpu_create(&gpu);
     pm_gpu_buffer_create(&gpu, (size_t)GROUPS * LANES * sizeof(float), &out);
-    const VkPipeline pipeline = make_pipeline(&gpu);
-    for (int i = 0; i < program->frames; i++)
-        frame(&gpu, pipeline, &out);
+    const VkPipeline pipeline = make_pipeline(&gpu, program->shader);
+    set_scene(&gpu, "turning");
+    for (int i = 0; i < program->frames; i++) {
+        if (i == program->other)
+            set_scene(&gpu, "standing");
+        frame(&gpu, pipeline, &out, i < program->other ? TURNS : 0);
+    }
     FILE *file = fopen(program->output, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(out.data, out.size, 1, file), 1);
@@ -75,11 +94,12 @@ static void run(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3) {
-        fprintf(stderr, "usage: %s FILE FRAMES\n", argv[0]);
+    if (argc < 3 || argc > 5) {
+        fprintf(stderr, "usage: %s FILE FRAMES [OTHER [SHADER]]\n", argv[0]);
         return 2;
     }
-    struct program program = {argv[1], atoi(argv[2])};
+    struct program program = {argv[1], atoi(argv[2]), argc > 3 ? atoi(argv[3]) : INT_MAX,
+                              argc > 4 ? argv[4] : "contest.comp"};
     const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(run, &program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

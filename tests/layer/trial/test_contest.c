@@ -5,6 +5,7 @@
 #include "tests/layer/trial/trying.h"
 
 #include "base/random.h"
+#include "layer/public/piecemeal.h"
 #include "tests/patience.h"
 
 #include <stdio.h>
@@ -306,6 +307,53 @@ static void none_is_faster(void **state)
     close_session();
 }
 
+/* The share of time that the trials of all sessions so far say they took at most, in percent. */
+static double most_spent(void)
+{
+    char path[300], line[512];
+    double most = -1, share;
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *log = fopen(path, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log)) {
+        const char *at = strstr(line, "trials took ");
+        if (at && sscanf(at, "trials took %lf %%", &share) == 1 && share > most)
+            most = share;
+    }
+    fclose(log);
+    return most;
+}
+
+static void set_scene(const char *name)
+{
+    PFN_vkSetScenePIECEMEAL set =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
+    assert_non_null(set);
+    set(trying.h.device, name);
+}
+
+/* What won in one scene takes twice as long in another: a re-trial there drops it. */
+static void slower_in_another_scene(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : 1.2;
+    open_session();
+    set_scene("first");
+    assert_true(run_until("the fastest is"));
+    uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 8);
+    seen.times[2] = 2;
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped"));
+    position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    close_session();
+    assert_true(most_spent() < 0.6);
+}
+
 /* All are much slower: each is called a few times, and they are not tried again in the next
  * session.
  */
@@ -318,7 +366,13 @@ static void slow_ones_cost_little(void **state)
     assert_true(run_until("none is faster"));
     for (uint32_t i = 1; i < seen.count; i++)
         assert_in_range(seen.calls[i], 1, 20);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 0);
     close_session();
+    /* A pair may be under way when the half percent is through. */
+    const double spent = most_spent();
+    assert_true(spent > 0 && spent < 0.6);
     for (uint32_t i = 1; i < MOST; i++)
         seen.times[i] = 2;
     open_session();
@@ -338,6 +392,7 @@ int main(void)
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),
+        PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(slow_ones_cost_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

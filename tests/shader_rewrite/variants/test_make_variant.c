@@ -282,6 +282,42 @@ static void test_left_alone(void **state)
     pm_words_finish(&precise);
 }
 
+static bool makes_slow(const struct pm_words *words)
+{
+    struct pm_words slow;
+    struct pm_error error;
+    const bool made = pm_make_slow(words->data, words->count, &target, &slow, &error);
+    if (made) {
+        assert_int_equal(pm_test_count(&slow, "OpLoopMerge"),
+                         pm_test_count(words, "OpLoopMerge") + 1);
+        assert_int_equal(pm_test_count(&slow, "OpStore"), pm_test_count(words, "OpStore"));
+    } else {
+        assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    }
+    pm_words_finish(&slow);
+    return made;
+}
+
+/* What writes only can do so twice; what reads what it writes, or counts, cannot. */
+static void test_slow(void **state)
+{
+    (void)state;
+    struct pm_words words = pm_test_assemble(SIZED("", "32", "", ""), 3);
+    assert_true(makes_slow(&words));
+    pm_words_finish(&words);
+    words = pm_test_assemble(
+        SIZED("", "32", SHARED, "%a = OpAtomicIAdd %uint %shared %two %none %two\n"), 3);
+    assert_false(makes_slow(&words));
+    pm_words_finish(&words);
+    words = pm_test_assemble(
+        SIZED("", "32", SHARED, "%a = OpLoad %uint %shared\nOpStore %shared %two\n"), 3);
+    assert_false(makes_slow(&words));
+    pm_words_finish(&words);
+    words = pm_test_assemble(SIZED("", "32", SHARED, "OpStore %shared %two\n"), 3);
+    assert_true(makes_slow(&words));
+    pm_words_finish(&words);
+}
+
 static void test_nothing_to_do(void **state)
 {
     (void)state;
@@ -313,7 +349,8 @@ int main(void)
         cmocka_unit_test(test_what_they_do),   cmocka_unit_test(test_hoisted),
         cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
         cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_nothing_to_do),  cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_slow),           cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,16 +71,12 @@ static void see(const struct pm_copy *copy, const struct pm_copy_entry *entry)
 static uint64_t *sum_totals(const struct pm_copy *copy, const struct pm_copy_entry *entry)
 {
     const struct pm_variant *variant = entry->variant;
-    const bool blocks = variant->kind == PM_KIND_BLOCK;
-    const uint32_t count = 2 + PM_COUNTS * variant->point_count,
-                   units = blocks ? pm_block_units(&variant->blocks) : count;
-    uint64_t *totals = calloc(count, sizeof *totals), *sums = calloc(units, sizeof *sums);
+    const uint32_t units = pm_variant_units(variant);
+    uint64_t *totals = calloc(2 + PM_COUNTS * (size_t)variant->point_count, sizeof *totals);
+    uint64_t *sums = calloc(units, sizeof *sums);
     if (totals != NULL && sums != NULL) {
         sum_differences(copy, entry, sums, units);
-        if (blocks)
-            pm_block_totals(&variant->blocks, sums, totals);
-        else
-            memcpy(totals, sums, count * sizeof *totals);
+        pm_variant_totals(variant, sums, totals);
     } else {
         free(totals);
         totals = NULL;

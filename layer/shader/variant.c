@@ -3,6 +3,7 @@
 #include "layer/shader/variant_budget.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include <stdlib.h>
+#include <string.h>
 
 void pm_variant_reference(struct pm_variant *variant)
 {
@@ -21,6 +22,20 @@ void pm_variant_release(struct pm_variant *variant)
         pm_variant_budget_release(variant->budget);
     free(variant->points);
     free(variant);
+}
+
+uint32_t pm_variant_units(const struct pm_variant *variant)
+{
+    return variant->kind == PM_KIND_BLOCK ? pm_block_units(&variant->blocks)
+                                          : 2 + PM_COUNTS * variant->point_count;
+}
+
+void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals)
+{
+    if (variant->kind == PM_KIND_BLOCK)
+        pm_block_totals(&variant->blocks, sums, totals);
+    else
+        memcpy(totals, sums, (2 + PM_COUNTS * (size_t)variant->point_count) * sizeof *totals);
 }
 
 bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,

@@ -61,6 +61,11 @@ struct pm_variant {
 void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
 
+/* How many counters a slot of the variant's has that are read, and what their sums over slots come
+ * to: entry lanes and subgroups, then PM_COUNTS of each point. */
+uint32_t pm_variant_units(const struct pm_variant *variant);
+void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals);
+
 /* The lanes of points that follow from those of others (flow), into the counts of all points;
  * nothing where all were counted. Any thread. false: they contradict each other (PM_ERROR_STATE),
  * or memory is out. */

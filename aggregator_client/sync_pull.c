@@ -144,8 +144,9 @@ static void note_not_pulled(struct pm_sync_report *report, const char *format, c
 }
 
 /* What an answer means; *again: another try may help. */
-static bool take_answer(const struct pm_http_answer *answer, const char *game, const char *path, const char *tag_path,
-                        struct pm_sync_report *report, bool *again, struct pm_error *error)
+static bool take_answer(const struct pm_http_answer *answer, const char *game, const char *path,
+                        const char *tag_path, struct pm_sync_report *report, bool *again,
+                        struct pm_error *error)
 {
     *again = false;
     if (answer->status == 304) {
@@ -263,7 +264,8 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
         names_of_spool(&names, info->spool_folder);
     }
     if (names.count == 0)
-        note_not_pulled(report, "no game was uploaded or pulled here before (--game names one)%s", "");
+        note_not_pulled(report, "no game was uploaded or pulled here before (--game names one)%s",
+                        "");
     for (size_t i = 0; i < names.count; i++) {
         struct pm_error why = {0};
         if (pull_game(info, &http, retry, names.names[i], report, &why))

@@ -3,10 +3,11 @@
  * session (HAZARDS 21, 24): only what was timed here counts, never what others published.
  *
  * On the disk, beside the journal of safe mode (journal.h), so that PIECEMEAL_JOURNAL moves both:
- * `$PLACE_DATA/journal/<safe name of game>/verdicts`, a text, read once and replaced whole (rename) whenever something is learned, so
- * that a session that is killed keeps what it learned before. Several processes of a game share it:
- * what another one has written meanwhile stays. Of another build of the layer or damaged it is
- * ignored. It has PM_VERDICTS_MOST variants at most; what was used longest ago goes.
+ * `$PLACE_DATA/journal/<safe name of game>/verdicts`, a text, read once and replaced whole (rename)
+ * whenever something is learned, so that a session that is killed keeps what it learned before.
+ * Several processes of a game share it: what another one has written meanwhile stays. Of another
+ * build of the layer or damaged it is ignored. It has PM_VERDICTS_MOST variants at most; what was
+ * used longest ago goes.
  *
  * A variant is named by the key of the specialized module and by its environment with device,
  * driver and driver's version: a new driver or PGO database has no verdicts.
@@ -97,13 +98,14 @@ struct pm_kept_variant {
 
 struct pm_verdicts;
 
-/* folder NULL: where the journal is (journal_folder.h). layer: the build's name, of one word (layer/core/build_name.h): what
- * specializes may change from one to the next, its version need not. NULL: out of memory, or no
- * home. *damaged (may be NULL): code PM_OK, or what was ignored. Reads a small file. */
+/* folder NULL: where the journal is (journal_folder.h). layer: the build's name, of one word
+ * (layer/core/build_name.h): what specializes may change from one to the next, its version need
+ * not. NULL: out of memory, or no home. *damaged (may be NULL): code PM_OK, or what was ignored.
+ * Reads a small file. */
 struct pm_verdicts *pm_verdicts_open(const char *folder, const char *game, const char *layer,
                                      struct pm_error *damaged);
-/* Copies what is kept, of whatever build, of a game (its safe name; NULL: of all) into a folder that
- * another PIECEMEAL_JOURNAL may name. from as above. */
+/* Copies what is kept, of whatever build, of a game (its safe name; NULL: of all) into a folder
+ * that another PIECEMEAL_JOURNAL may name. from as above. */
 bool pm_verdicts_copy(const char *from, const char *to, const char *game, struct pm_error *error);
 /* Frees it; what was not saved is lost. NULL is allowed. */
 void pm_verdicts_close(struct pm_verdicts *verdicts);

@@ -1,7 +1,7 @@
 #include "profile/stored_pipeline.h"
 
-#include "profile/profile.h"
 #include "profile/fossilize.h"
+#include "profile/profile.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
 #include <string.h>

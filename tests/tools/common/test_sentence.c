@@ -61,8 +61,9 @@ static void sampling_that_is_off(void **state)
 {
     (void)state;
     struct pm_session_status status = {.device = "a device", .heartbeats = 901, .specialized = 2};
-    assert_string_equal(sentence(&status, NULL),
-                        "sampling was off (sampler.window_probability is 0); 2 shaders specialized");
+    assert_string_equal(
+        sentence(&status, NULL),
+        "sampling was off (sampler.window_probability is 0); 2 shaders specialized");
 }
 
 static void an_undecided_trial(void **state)
@@ -134,10 +135,8 @@ static void only_sessions_of_the_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_sampled),
-        cmocka_unit_test(sampling_that_is_off),
-        cmocka_unit_test(an_undecided_trial),
-        cmocka_unit_test(what_stood_in_the_way),
+        cmocka_unit_test(what_was_sampled),         cmocka_unit_test(sampling_that_is_off),
+        cmocka_unit_test(an_undecided_trial),       cmocka_unit_test(what_stood_in_the_way),
         cmocka_unit_test(only_sessions_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

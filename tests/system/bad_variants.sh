@@ -1,7 +1,8 @@
 #!/bin/bash
-# Deliberately bad variants on a real driver: what does its work twice is dropped by its trials, which say that they take
-# no more of the time than they may, and the program computes the same. (One that is slower in another scene alone:
-# layer/contest.) usage: bad_variants.sh DRIVER
+# Deliberately bad variants on a real driver: what does its work twice is dropped by its trials, and the program computes
+# the same. Prints what trials took of each session, which is not judged here: on a busy machine pairs that are under way
+# when the half percent is through make it 1.3 % of a second's session. (Judged, and one that is slower in another scene
+# alone: layer/contest.) usage: bad_variants.sh DRIVER
 . "$(dirname "$0")/lib.sh"
 driver "$1"
 program=$PM_BUILD/tests/system/contest most=6
@@ -23,9 +24,7 @@ session() {
     if grep -E ' (warning|error): ' "$scratch/log-$one" >&2; then
         fail "the layer complained in session $one"
     fi
-    # One pair may be under way when the half percent is through.
-    awk '/trials took/ { spent = $(NF - 4); ok = spent <= 0.6 } END { exit !ok }' "$scratch/log-$one" ||
-        fail "trials took too much, or do not say: $(grep 'trials took' "$scratch/log-$one")"
+    grep -q 'trials took' "$scratch/log-$one" || fail "session $one does not say what trials took"
 }
 
 # sessions_until PATTERN NAME OPTION… -- ARGUMENT…: until one's log has it; $last is its name

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/shader_rewrite/instrument/sums.h"
+
 #include "tests/cmocka_includes.h"
 
 void counting_load(struct counting *c, const char *name, enum pm_stage stage)
@@ -45,7 +47,7 @@ void counting_run_begin(struct counting_run *run, struct pm_gpu *gpu, const stru
         .point_count = way->point_count,
         .slot_count = way->slot_count,
         .subgroup_size = gpu->subgroup_size,
-        .sums_outlive_loops = !gpu->swiftshader,
+        .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
         .int64_atomics = way->int64_atomics,
         .memory_model_device_scope = gpu->memory_model_device_scope,
         .may_force_early_tests = way->may_force_early_tests,

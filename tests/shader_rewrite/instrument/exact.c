@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "profile/profile.h"
+#include "tests/shader_rewrite/instrument/sums.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,7 +123,7 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                             .point_count = variant->point_count,
                                             .slot_count = variant->slot_count,
                                             .subgroup_size = gpu->subgroup_size,
-                                            .sums_outlive_loops = !gpu->swiftshader,
+                                            .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
                                             .lanes_only = variant->lanes_only,
                                             .flow = variant->flow,
                                             .int64_atomics = variant->wide,

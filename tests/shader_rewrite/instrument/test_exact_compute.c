@@ -145,15 +145,17 @@ static void check_zeros(struct call *call, struct model *model)
     assert_non_null(points);
     for (uint32_t i = 0; i < candidates; i++)
         points[i] = i;
-    struct exact_variant variant = {
-        .points = points, .point_count = candidates, .slot_count = 4, .wide = pm_test_gpu.int64_atomics};
-    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
-                      call);
+    struct exact_variant variant = {.points = points,
+                                    .point_count = candidates,
+                                    .slot_count = 4,
+                                    .wide = pm_test_gpu.int64_atomics};
+    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups,
+                      run_variant, call);
     variant = (struct exact_variant){.points = points, .slot_count = 1, .first_value = 0xfffffff3};
     for (uint32_t i = 1; i < candidates; i += 3)
         points[variant.point_count++] = i;
-    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups, run_variant,
-                      call);
+    exact_check_zeros(&pm_test_gpu, &call->shader, &variant, model, call->truth.subgroups,
+                      run_variant, call);
     free(points);
 }
 

@@ -207,8 +207,6 @@ static bool write_sums(struct sums *sums, struct pm_error *error)
     environments packed;
     struct pm_pg_query query;
     const struct pm_storage_key *first = sums->all[0].key;
-    if (!pm_pg_have_day(sums->postgres, PM_PG_STATISTICS, first->day, error))
-        return false;
     pm_pg_begin(&query, "SELECT key, environment, kind, flags, day, scene, d FROM statistics AS s"
                         " JOIN (VALUES ");
     for (size_t i = 0; i < sums->count; i++) {
@@ -268,15 +266,16 @@ bool pm_postgres_add_blobs(struct pm_storage *storage, const struct pm_storage_b
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     const struct pm_storage_blob **all = calloc(count + 1, sizeof(*all));
-    bool entered;
+    bool entered, done = true;
     if (!all)
         return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", postgres->name);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; done && i < count; i++) {
         all[i] = &blobs[i];
-    if (count > 1)
+        done = pm_pg_have_day(postgres, PM_PG_STATISTICS, blobs[i].key.day, error);
+    }
+    if (done && count > 1)
         qsort(all, count, sizeof(*all), compare_blobs);
-    bool done = pm_pg_enter(postgres, &entered, error);
-    if (done) {
+    if (done && !postgres->lacks_day && (done = pm_pg_enter(postgres, &entered, error))) {
         for (size_t at = 0; done && at < count;)
             done = add_some(postgres, all, count, &at, error);
         done = pm_pg_leave(postgres, entered, done, error);

@@ -162,11 +162,12 @@ bool pm_postgres_read_claims(struct pm_storage *storage, const char *game,
 bool pm_postgres_add_marks(struct pm_storage *storage, const struct pm_storage_claim *marks,
                            size_t count, struct pm_error *error)
 {
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
     struct pm_storage_claim *all = count > 0 ? sorted(marks, count, error) : NULL;
     bool done = all || count == 0;
     for (size_t i = 0; done && i < count; i++)
-        done = pm_pg_have_day((struct pm_postgres *)storage, PM_PG_CLAIM_MARKS, all[i].day, error);
-    for (size_t at = 0; done && at < count;) {
+        done = pm_pg_have_day(postgres, PM_PG_CLAIM_MARKS, all[i].day, error);
+    for (size_t at = 0; done && !postgres->lacks_day && at < count;) {
         struct pm_pg_query query;
         const size_t first = at;
         pm_pg_begin(&query, "INSERT INTO claim_marks (game, key, kind, scope, space, day, mark)"
@@ -180,7 +181,7 @@ bool pm_postgres_add_marks(struct pm_storage *storage, const struct pm_storage_c
             pm_pg_sql(&query, ")");
         }
         pm_pg_sql(&query, " ON CONFLICT DO NOTHING");
-        done = pm_pg_do((struct pm_postgres *)storage, &query, NULL, error);
+        done = pm_pg_do(postgres, &query, NULL, error);
     }
     free(all);
     return done;

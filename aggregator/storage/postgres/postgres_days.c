@@ -1,7 +1,9 @@
 /* Days of the PostgreSQL storage: each has partitions of its own of the tables that grow by the
  * day, so that forgetting a day is dropping them. They are made when something is first written of
- * the day, and by whoever writes it, on a connection of its own: who waits for nobody keeps nobody
- * waiting. */
+ * the day, and by whoever writes it, on a connection of its own while its writer holds nothing: a
+ * partition may wait for all that hold the table (Citus), and two connections of one process that
+ * wait for each other are no deadlock that an engine sees. So what a transaction lacks is only put
+ * down, and made before the next one begins. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
 #include "base/names.h"
@@ -32,6 +34,8 @@ static bool is_known(const struct pm_pg_days *days, uint32_t day)
 
 static bool note(struct pm_pg_days *days, uint32_t day)
 {
+    if (is_known(days, day))
+        return true;
     uint32_t *grown = reallocarray(days->days, days->count + 1, sizeof(*grown));
     if (!grown)
         return false;
@@ -40,12 +44,22 @@ static bool note(struct pm_pg_days *days, uint32_t day)
     return true;
 }
 
-void pm_pg_forget_days(struct pm_postgres *postgres)
+static void forget(struct pm_pg_days all[static PM_PG_TABLES])
 {
     for (size_t i = 0; i < PM_PG_TABLES; i++) {
-        free(postgres->days[i].days);
-        postgres->days[i] = (struct pm_pg_days){0};
+        free(all[i].days);
+        all[i] = (struct pm_pg_days){0};
     }
+}
+
+void pm_pg_forget_days(struct pm_postgres *postgres)
+{
+    forget(postgres->days);
+}
+
+void pm_pg_forget_wanted_days(struct pm_postgres *postgres)
+{
+    forget(postgres->wanted_days);
 }
 
 /* ---- making ---- */
@@ -83,12 +97,9 @@ static bool make(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_ta
     return pm_pg_plain(postgres, connection, sql, error);
 }
 
-bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
-                    struct pm_error *error)
+static bool make_once(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
+                      struct pm_error *error)
 {
-    struct pm_pg_days *days = &postgres->days[table];
-    if (is_known(days, day))
-        return true;
     PGconn *connection = pm_pg_take_reader(postgres, error);
     if (!connection)
         return false;
@@ -100,8 +111,50 @@ bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32
             done;
     }
     pm_pg_give_reader(postgres, connection);
-    return done && (note(days, day) ||
-                    pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory", postgres->name));
+    return done;
+}
+
+static bool no_room(struct pm_postgres *postgres, struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_MEMORY, "%s: out of memory for days", postgres->name);
+}
+
+static bool make_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
+                     struct pm_error *error)
+{
+    struct pm_error reason = {0};
+    bool done = make_once(postgres, table, day, &reason);
+    /* The engine may have been away since the kept connections were used last. */
+    if (!done && reason.code == PM_ERROR_NETWORK) {
+        pm_pg_close_readers(postgres);
+        done = make_once(postgres, table, day, &reason);
+    }
+    if (!done && error)
+        *error = reason;
+    return done && (note(&postgres->days[table], day) || no_room(postgres, error));
+}
+
+bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
+                    struct pm_error *error)
+{
+    const bool known = is_known(&postgres->days[table], day);
+    if (!postgres->begun)
+        return known || make_day(postgres, table, day, error);
+    postgres->lacks_day = postgres->lacks_day || !known;
+    return note(&postgres->wanted_days[table], day) || no_room(postgres, error);
+}
+
+bool pm_pg_make_wanted_days(struct pm_postgres *postgres, struct pm_error *error)
+{
+    for (unsigned table = 0; table < PM_PG_TABLES; table++) {
+        const struct pm_pg_days *wanted = &postgres->wanted_days[table];
+        for (size_t i = 0; i < wanted->count; i++) {
+            if (!is_known(&postgres->days[table], wanted->days[i]) &&
+                !make_day(postgres, (enum pm_pg_table)table, wanted->days[i], error))
+                return false;
+        }
+    }
+    return true;
 }
 
 /* ---- dropping ---- */

@@ -192,16 +192,24 @@ bool pm_pg_select_here(struct pm_postgres *postgres, struct pm_pg_query *query, 
     return pm_pg_select_on(postgres, pm_pg_writer(postgres, error), query, visit, user, error);
 }
 
-bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
-                 struct pm_error *error)
+bool pm_pg_plain_number(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                        int64_t *number, struct pm_error *error)
 {
     atomic_fetch_add(&postgres->statements, 1);
     PGresult *result = connection ? PQexec(connection, sql) : NULL;
     const bool done = result && is_answer(result);
     if (!done && connection)
         pm_pg_fail(postgres, connection, result, error);
+    if (done && number)
+        *number = PQntuples(result) > 0 ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : 0;
     PQclear(result);
     return done;
+}
+
+bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                 struct pm_error *error)
+{
+    return pm_pg_plain_number(postgres, connection, sql, NULL, error);
 }
 
 static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,

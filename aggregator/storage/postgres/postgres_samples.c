@@ -35,6 +35,8 @@ bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage
     bool done = true;
     for (size_t i = 0; done && i < count; i++)
         done = pm_pg_have_day(postgres, PM_PG_SAMPLES, rows[i].day, error);
+    if (postgres->lacks_day)
+        return done;
     for (size_t at = 0; done && at < count;) {
         struct pm_pg_query query;
         const size_t first = at;

@@ -128,26 +128,22 @@ static bool run(struct pm_postgres *postgres, const char *sql, struct pm_error *
     return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
 }
 
-static bool take_version(void *user, const PGresult *result, int row, struct pm_error *error)
+bool pm_pg_check_version(struct pm_postgres *postgres, int64_t version, struct pm_error *error)
 {
-    (void)error;
-    *(int64_t *)user = pm_pg_get_number(result, row, 0);
-    return true;
+    return version <= SCHEMA_VERSION ||
+           pm_fail(error, PM_ERROR_UNSUPPORTED,
+                   "%s: written by a newer Piecemeal (schema %d; this one knows up to %d)",
+                   postgres->name, (int)version, SCHEMA_VERSION);
 }
 
-/* The row is the lease: who has it upgrades, and the others wait for the end of its transaction. */
+/* The table is locked: who has it upgrades, and all others wait for the end of its transaction. */
 static bool upgrade(struct pm_postgres *postgres, struct pm_error *error)
 {
-    struct pm_pg_query query;
-    int64_t version = 0;
+    int64_t version;
     char sql[64];
-    pm_pg_begin(&query, PM_PG_SCHEMA_LEASE);
-    if (!pm_pg_select_here(postgres, &query, take_version, &version, error))
+    if (!pm_pg_plain_number(postgres, postgres->writer, PM_PG_SCHEMA_VERSION, &version, error) ||
+        !pm_pg_check_version(postgres, version, error))
         return false;
-    if (version > SCHEMA_VERSION)
-        return pm_fail(error, PM_ERROR_UNSUPPORTED,
-                       "%s: written by a newer Piecemeal (schema %d; this one knows up to %d)",
-                       postgres->name, (int)version, SCHEMA_VERSION);
     if (version == SCHEMA_VERSION)
         return true;
     for (; version < SCHEMA_VERSION; version++) {
@@ -163,14 +159,18 @@ static bool upgrade(struct pm_postgres *postgres, struct pm_error *error)
 
 static bool prepare(struct pm_postgres *postgres, struct pm_error *error)
 {
-    bool entered;
-    return run(postgres,
-               "CREATE TABLE IF NOT EXISTS piecemeal_schema (one bigint PRIMARY KEY,"
-               " version bigint NOT NULL);"
-               "INSERT INTO piecemeal_schema VALUES (1, 0) ON CONFLICT DO NOTHING",
-               error) &&
-           pm_pg_enter(postgres, &entered, error) &&
-           pm_pg_leave(postgres, entered, upgrade(postgres, error), error);
+    int64_t version;
+    if (!run(postgres,
+             "CREATE TABLE IF NOT EXISTS piecemeal_schema (one bigint PRIMARY KEY,"
+             " version bigint NOT NULL);"
+             "INSERT INTO piecemeal_schema VALUES (1, 0) ON CONFLICT DO NOTHING",
+             error) ||
+        !pm_pg_plain_number(postgres, postgres->writer, PM_PG_SCHEMA_VERSION, &version, error) ||
+        !pm_pg_check_version(postgres, version, error))
+        return false;
+    return version == SCHEMA_VERSION ||
+           (pm_pg_begin_upgrade(postgres, error) &&
+            pm_storage_end(&postgres->storage, upgrade(postgres, error), error));
 }
 
 bool pm_postgres_prepare_schema(struct pm_postgres *postgres, struct pm_error *error)

@@ -6,22 +6,54 @@ static bool say(struct pm_postgres *postgres, const char *sql, struct pm_error *
     return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
 }
 
+/* BEGIN and what goes with it, and that the tables are still those that this program knows: a newer
+ * one may have come since. */
+static bool begin_checked(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
+{
+    int64_t version;
+    const bool done =
+        pm_pg_plain_number(postgres, pm_pg_writer(postgres, error), sql, &version, error) &&
+        pm_pg_check_version(postgres, version, error);
+    postgres->begun = true; /* what failed may be, too */
+    if (done)
+        return true;
+    pm_postgres_rollback(&postgres->storage);
+    return false;
+}
+
 static bool begin_as(struct pm_postgres *postgres, bool durable, struct pm_error *error)
 {
-    const char *sql = durable ? "BEGIN" : "BEGIN; SET LOCAL synchronous_commit = off";
+    const char *sql = durable ? "BEGIN; " PM_PG_SCHEMA_VERSION
+                              : "BEGIN; SET LOCAL synchronous_commit = off; " PM_PG_SCHEMA_VERSION;
     struct pm_error reason = {0};
     postgres->unsure = false;
     postgres->returned.size = 0;
+    bool done = pm_pg_make_wanted_days(postgres, &reason);
+    /* Whoever does not try again wants them no more. */
+    if (!done && reason.code != PM_ERROR_CONFLICT)
+        pm_pg_forget_wanted_days(postgres);
     /* The engine may have been away since the connection was used last. */
-    if (!say(postgres, sql, &reason) &&
-        (reason.code != PM_ERROR_NETWORK || !say(postgres, sql, &reason))) {
+    done = done && (begin_checked(postgres, sql, &reason) ||
+                    (reason.code == PM_ERROR_NETWORK && begin_checked(postgres, sql, &reason)));
+    if (!done) {
         if (error)
             *error = reason;
         return false;
     }
-    postgres->begun = true;
     postgres->lazy = !durable;
     return true;
+}
+
+bool pm_pg_begin_upgrade(struct pm_postgres *postgres, struct pm_error *error)
+{
+    /* Longer than what is open may take. */
+    postgres->begun = say(postgres,
+                          "BEGIN; SET LOCAL lock_timeout = '130s'; SET LOCAL statement_timeout = 0;"
+                          " LOCK TABLE piecemeal_schema IN ACCESS EXCLUSIVE MODE",
+                          error);
+    if (!postgres->begun && postgres->writer)
+        pm_pg_plain(postgres, postgres->writer, "ROLLBACK", NULL);
+    return postgres->begun;
 }
 
 bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error)
@@ -49,6 +81,10 @@ static void return_caps(struct pm_postgres *postgres)
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    if (postgres->lacks_day) {
+        pm_postgres_rollback(storage);
+        return pm_fail(error, PM_ERROR_CONFLICT, "%s: days have no partitions yet", postgres->name);
+    }
     postgres->committing = true;
     const bool done = say(postgres, "COMMIT", error);
     postgres->committing = false;
@@ -57,6 +93,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         return false;
     }
     postgres->begun = false;
+    pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure)
         return pm_fail(error, PM_ERROR_STATE,
                        "%s: a commit did not reach the standby, and is not counted on",
@@ -70,6 +107,7 @@ void pm_postgres_rollback(struct pm_storage *storage)
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     pm_spaces_forget(&postgres->spaces);
     pm_pg_forget_days(postgres);
+    postgres->lacks_day = false;
     if (postgres->begun && postgres->writer &&
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);
@@ -80,7 +118,7 @@ bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error)
 {
     if (!postgres->begun)
         return pm_postgres_begin(&postgres->storage, error);
-    if (!say(postgres, "COMMIT; BEGIN", error)) {
+    if (!begin_checked(postgres, "COMMIT; BEGIN; " PM_PG_SCHEMA_VERSION, error)) {
         pm_postgres_rollback(&postgres->storage);
         return false;
     }

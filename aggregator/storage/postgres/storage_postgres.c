@@ -16,6 +16,7 @@ static void destroy(struct pm_storage *storage)
     pthread_mutex_destroy(&postgres->readers_mutex);
     pm_spaces_forget(&postgres->spaces);
     pm_pg_forget_days(postgres);
+    pm_pg_forget_wanted_days(postgres);
     pm_buffer_finish(&postgres->returned);
     free(postgres->name);
     free(postgres->url);

@@ -51,6 +51,9 @@ struct pm_postgres {
     struct pm_spaces spaces;         /* as they were at spaces_since, pm_now(), or later */
     int64_t spaces_since;
     struct pm_pg_days days[PM_PG_TABLES];
+    /* Of which transactions wrote or wanted to, since the last that was committed. */
+    struct pm_pg_days wanted_days[PM_PG_TABLES];
+    bool lacks_day;            /* the transaction does, and cannot be committed */
     struct pm_buffer returned; /* struct pm_storage_cap of uploads that the transaction refuses */
     pthread_mutex_t readers_mutex;
     struct pm_pg_lease *leases;                /* under readers_mutex: that are held */
@@ -105,6 +108,9 @@ bool pm_pg_select_on(struct pm_postgres *postgres, PGconn *connection, struct pm
 /* Statements without parameters, which one round trip takes. */
 bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
                  struct pm_error *error);
+/* *number: what the last of them answers; 0 without a row. */
+bool pm_pg_plain_number(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                        int64_t *number, struct pm_error *error);
 
 /* ---- postgres_connect.c ---- */
 
@@ -124,6 +130,8 @@ bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error);
 bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error);
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error);
 void pm_postgres_rollback(struct pm_storage *storage);
+/* Begins one that waits for all others, and for which they wait: it changes the schema. */
+bool pm_pg_begin_upgrade(struct pm_postgres *postgres, struct pm_error *error);
 /* Begins a durable one; where another is open, commits that first, in the same round trip. */
 bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error);
 /* What takes several statements and was not begun by the caller is begun and ended here. */
@@ -132,7 +140,10 @@ bool pm_pg_leave(struct pm_postgres *postgres, bool entered, bool done, struct p
 
 /* ---- postgres_days.c ---- */
 
-/* Makes the day's partition of the table where it is not there, in a transaction of its own. */
+/* Makes the day's partition of the table where it is not there, in a transaction of its own; inside
+ * of one that has begun it is not made: lacks_day then, and what the transaction would write need
+ * not be written, since its commit is a conflict, and whoever tries again has all days that it
+ * asked for. */
 bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
                     struct pm_error *error);
 /* In the writer's transaction: drops the partitions of the days before `first`; of those that are
@@ -141,6 +152,9 @@ bool pm_pg_have_day(struct pm_postgres *postgres, enum pm_pg_table table, uint32
 bool pm_pg_drop_days(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t first,
                      bool only_empty, uint64_t *dropped, struct pm_error *error);
 void pm_pg_forget_days(struct pm_postgres *postgres);
+/* Outside of a transaction. */
+bool pm_pg_make_wanted_days(struct pm_postgres *postgres, struct pm_error *error);
+void pm_pg_forget_wanted_days(struct pm_postgres *postgres);
 
 /* ---- postgres_leases.c ---- */
 
@@ -162,7 +176,12 @@ bool pm_pg_return_caps(struct pm_postgres *postgres, const struct pm_storage_cap
 /* ---- schema ---- */
 
 /* Whoever changes the schema holds its row. */
-#define PM_PG_SCHEMA_LEASE "SELECT version FROM piecemeal_schema WHERE one = 1 FOR UPDATE"
+#define PM_PG_SCHEMA_LEASE PM_PG_SCHEMA_VERSION " FOR UPDATE"
+/* Whoever reads it keeps the schema as it is until its transaction ends. */
+#define PM_PG_SCHEMA_VERSION "SELECT version FROM piecemeal_schema WHERE one = 1"
+
+/* Is it one that this program may write to? */
+bool pm_pg_check_version(struct pm_postgres *postgres, int64_t version, struct pm_error *error);
 
 bool pm_postgres_prepare_schema(struct pm_postgres *postgres, struct pm_error *error);
 

@@ -112,6 +112,64 @@ static void test_days_are_partitions(void **state)
     assert_true(take(storage, upload_of(3, 0)));
 }
 
+enum { NEW_DAYS = 14 }; /* more than anybody tries */
+
+/* Samples, a mark and a blob of each of the days, in the transaction that is open. */
+static void write_days(struct pm_storage *storage, struct pm_error *error)
+{
+    for (uint32_t day = 20000; day < 20000 + NEW_DAYS; day++) {
+        const struct pm_storage_samples samples = {
+            .game = "game", .part = 1, .day = day, .data = "ab", .size = 2};
+        const uint8_t mark[PM_MARK_BYTES] = {1};
+        const struct pm_storage_claim claim = {.game = "game",
+                                               .kind = PM_KIND_BLOCK,
+                                               .space = 8,
+                                               .day = day,
+                                               .mark = mark,
+                                               .tokens = 1};
+        const struct pm_storage_key key = blob_key(1, day, "");
+        if (!storage->operations->add_samples(storage, &samples, 1, error) ||
+            !storage->operations->add_marks(storage, &claim, 1, error) ||
+            !pm_storage_add_blob(storage, &key, "1", 1, error))
+            fail_msg("%s", error->message);
+    }
+}
+
+/* A partition may wait for whoever holds the table, and so for the transaction that wants it: none
+ * is made until that has ended. However many days it lacks, the second try has them all. */
+static void test_no_partition_inside_a_transaction(void **state)
+{
+    static const char count[] = "SELECT count(*) FROM pg_inherits WHERE inhparent IN"
+                                " (to_regclass('samples'), to_regclass('claim_marks'),"
+                                " to_regclass('statistics'))";
+    static const char rows[] = "SELECT (SELECT count(*) FROM samples) || ' ' ||"
+                               " (SELECT count(*) FROM claim_marks) || ' ' ||"
+                               " (SELECT count(*) FROM statistics)";
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    const struct pm_storage_operations *operations = storage->operations;
+    struct pm_error error;
+    assert_true(operations->begin(storage, &error));
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
+    write_days(storage, &error);
+    assert_answer(place, count, "0");
+    assert_false(operations->commit(storage, &error));
+    assert_int_equal(error.code, PM_ERROR_CONFLICT);
+    assert_answer(place, "SELECT count(*) FROM games", "0");
+    assert_answer(place, rows, "0 0 0");
+
+    /* Nor is it told that they lack where the next one is undone for another reason. */
+    for (unsigned tries = 0; tries < 2; tries++) {
+        assert_true(operations->begin(storage, &error));
+        assert_answer(place, count, "42");
+        write_days(storage, &error);
+        if (tries == 0)
+            operations->rollback(storage);
+    }
+    assert_true(operations->commit(storage, &error));
+    assert_answer(place, rows, "14 14 14");
+}
+
 /* What is counted stays counted where the transaction of the upload is undone, and is not counted
  * again by who tries again. */
 static void test_caps_count_an_upload_once(void **state)
@@ -185,6 +243,32 @@ static void test_first_schema_is_upgraded(void **state)
                   "0");
 }
 
+/* One that was started before a newer one came writes nothing in its way any more. */
+static void test_a_newer_schema_ends_writing(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_storage_upload upload = upload_of(1, 20000);
+    const struct pm_storage_key key = blob_key(1, 20000, "");
+    struct pm_error error;
+    /* Whoever changes it waits for what is being written. */
+    assert_true(storage->operations->begin(storage, &error));
+    assert_answer(
+        place, "SELECT count(*) FROM pg_locks WHERE relation = 'piecemeal_schema'::regclass", "1");
+    assert_true(storage->operations->commit(storage, &error));
+    free(ask(place, "UPDATE piecemeal_schema SET version = version + 1"));
+    assert_false(storage->operations->begin(storage, &error));
+    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(error.message, "written by a newer Piecemeal"));
+    assert_false(storage->operations->begin_lazily(storage, &error));
+    assert_false(storage->operations->begin_uploads(storage, &upload, 1, &error));
+    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    assert_false(pm_storage_add_blob(storage, &key, "1", 1, &error));
+    free(ask(place, "UPDATE piecemeal_schema SET version = version - 1"));
+    assert_answer(place, "SELECT count(*) FROM statistics", "0");
+    assert_true(take(storage, upload));
+}
+
 static bool gets(struct pm_storage *storage, int piece)
 {
     struct pm_error error;
@@ -227,10 +311,9 @@ static void test_leases(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_days_are_partitions),
-        TEST(test_caps_count_an_upload_once),
-        TEST(test_first_schema_is_upgraded),
-        TEST(test_leases),
+        TEST(test_days_are_partitions),         TEST(test_no_partition_inside_a_transaction),
+        TEST(test_caps_count_an_upload_once),   TEST(test_first_schema_is_upgraded),
+        TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

@@ -1,9 +1,12 @@
 /* Shader records: the table, by what a pipeline's stage says. */
-#include "layer/shader/shader_record_parts.h"
+#include "layer/shader/shader_record.h"
 
 #include "layer/shader/object.h"
+#include "layer/shader/shader_record_make.h"
 #include "profile/left_alone.h"
 #include <stdlib.h>
+
+enum { RAW_CHAINS = 256 };
 
 /* What the raw words of a pipeline's stage led to. */
 struct pm_raw_shader {
@@ -15,6 +18,15 @@ struct pm_raw_shader {
     struct pm_shader_record *record; /* NULL: none, and why when tried */
     struct pm_error error;
     struct pm_raw_shader *next;
+};
+
+struct pm_shader_records {
+    struct pm_device *device;
+    struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
+    pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
+    /* Searched on compile threads only. Of records there are as many as limits.variants at most. */
+    struct pm_raw_shader *raws[RAW_CHAINS]; /* by the digest's first byte */
+    struct pm_shader_record *records;
 };
 
 struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *records)
@@ -38,7 +50,7 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
 {
     if (!records)
         return;
-    for (size_t i = 0; i < PM_RAW_CHAINS; i++) {
+    for (size_t i = 0; i < RAW_CHAINS; i++) {
         for (struct pm_raw_shader *raw = records->raws[i], *next; raw; raw = next) {
             next = raw->next;
             pthread_mutex_destroy(&raw->lock);
@@ -146,8 +158,8 @@ static bool find_key(struct pm_shader_records *records, struct pm_raw_shader *ra
     } else if (!records->store || !pm_shader_store_find(records->store, pm_canonicalize_recipe(),
                                                         &raw->digest, &raw->key, NULL)) {
         struct pm_words canonical;
-        if (!pm_shader_records_canonicalize(records, &raw->digest, asked, &canonical,
-                                            &raw->error)) {
+        if (!pm_shader_canonicalize(records->device, records->store, &raw->digest, asked,
+                                    &canonical, &raw->error)) {
             raw->tried = true;
             note_left_alone(records, raw);
             return false;
@@ -164,7 +176,8 @@ static void make_record(struct pm_shader_records *records, struct pm_raw_shader 
     struct pm_words canonical;
     raw->tried = true;
     if (pm_shader_may_do_without_casts(records->device, &asked->words, &raw->error) &&
-        pm_shader_records_canonicalize(records, &raw->digest, asked, &canonical, &raw->error))
+        pm_shader_canonicalize(records->device, records->store, &raw->digest, asked, &canonical,
+                               &raw->error))
         raw->record = add_record(records, asked->request, &canonical, &raw->error);
     if (!raw->record)
         note_left_alone(records, raw);

@@ -14,10 +14,9 @@
 #include "layer/core/layer.h"
 #include "layer/shader/constant_values.h"
 #include "layer/shader/record_points.h"
+#include "layer/shader/shader_words.h"
 #include "sampler/sampler.h"
-#include "shader_rewrite/quirks/quirks.h"
 
-struct pm_object; /* object.h */
 struct pm_shader_records;
 struct pm_shader_store; /* profile/shader_store.h */
 
@@ -46,32 +45,12 @@ struct pm_shader_record {
     struct pm_shader_record *next;
 };
 
-/* Which words of uniform buffers may be read whatever path an invocation takes. */
-enum pm_uniform_reads {
-    PM_READS_LOADED, /* those that it loads on every path */
-    PM_READS_WITHIN, /* of buffers that it names, up to the last of these (within) */
-    PM_READS_ANY     /* of buffers that it names */
-};
-
-/* What a pipeline's stage says of a shader. */
-struct pm_shader_request {
-    const struct pm_object *module; /* with its words */
-    enum pm_stage stage;
-    const char *entry_point;
-    const VkSpecializationInfo *specialization; /* NULL: none */
-    uint32_t subgroup_size;
-    enum pm_uniform_reads reads;
-};
-
 /* NULL: out of memory. */
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
 void pm_shader_records_destroy(struct pm_shader_records *records);
 
 /* Where shaders are kept; NULL: nowhere. */
 struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *records);
-
-/* For what it gets wrong. */
-struct pm_driver pm_device_driver(const struct pm_device *device);
 
 /* A shader's key, found out at the cost of canonicalizing it unless that was done before on this
  * machine; no record is made or kept. false: it can have none; *first as below. */
@@ -101,7 +80,7 @@ const struct pm_record_points *pm_shader_record_points(const struct pm_shader_re
 
 /* The instrumented module of a batch; owned by the record. may_force_early_tests: shader_rewrite.h.
  * NULL: it cannot be instrumented; *first as above. */
-const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_records *records,
+const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
                                                           struct pm_shader_record *record,
                                                           uint32_t batch,
                                                           bool may_force_early_tests, bool *first,

@@ -1,7 +1,6 @@
 /* Shader records: the instrumented modules of their batches. */
-#include "layer/shader/shader_record_parts.h"
+#include "layer/shader/shader_record_instrument.h"
 
-#include "shader_rewrite/quirks/quirks.h"
 #include <stdlib.h>
 
 enum { MOST_SLOTS = 32 }; /* of counters; more spread no further on the GPUs there are */
@@ -61,14 +60,14 @@ uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t units)
     return slots;
 }
 
-const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_records *records,
+const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
                                                           struct pm_shader_record *record,
                                                           uint32_t batch,
                                                           bool may_force_early_tests, bool *first,
                                                           struct pm_error *error)
 {
-    const struct pm_device_abilities *abilities = &records->device->abilities;
-    const struct pm_driver driver = pm_device_driver(records->device);
+    const struct pm_device_abilities *abilities = &device->abilities;
+    const struct pm_driver driver = pm_device_driver(device);
     struct pm_instrument_info info = {
         .int64_atomics = abilities->int64_atomics,
         .memory_model_device_scope = abilities->memory_model_device_scope,
@@ -82,7 +81,7 @@ const struct pm_instrumented *pm_shader_record_instrument(struct pm_shader_recor
     info.points = pm_shader_sampler_batch(record->sampler, batch, &info.point_count);
     const struct pm_record_points *points = pm_shader_record_points(record, batch);
     info.slot_count =
-        pm_shader_record_slots(records->device, pm_record_points_units(points, info.point_count));
+        pm_shader_record_slots(device, pm_record_points_units(points, info.point_count));
 
     struct instrumented *instrumented =
         &record->batches[batch].by_early_tests[may_force_early_tests];

@@ -1,8 +1,8 @@
 /* Shader records: what is made of a canonical module. */
-#include "layer/shader/shader_record_parts.h"
+#include "layer/shader/shader_record_make.h"
 
 #include "layer/shader/points_deficit.h"
-#include "shader_rewrite/ir/ir_module.h"
+#include "layer/shader/shader_record_instrument.h"
 #include <stdlib.h>
 #include <string.h>
 

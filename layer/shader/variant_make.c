@@ -211,8 +211,8 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
     const bool may_force =
         pipeline->may_force_early_tests && device->properties.vendorID != VENDOR_SWIFTSHADER;
     pm_trace_begin(device->trace, NULL, "instrument", &record->key);
-    const struct pm_instrumented *shader = pm_shader_record_instrument(
-        device->pipelines->records, record, batch, may_force, first, error);
+    const struct pm_instrumented *shader =
+        pm_shader_record_instrument(device, record, batch, may_force, first, error);
     pm_trace_end(device->trace, NULL, NULL);
     if (!shader)
         return NULL;

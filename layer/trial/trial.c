@@ -5,7 +5,6 @@
 #include "layer/core/session.h"
 #include "layer/core/trace.h"
 #include "layer/trial/additive.h"
-#include "profile/pairs_store.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +26,7 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     if (trials == NULL)
         return NULL;
     trials->device = device;
-    trials->pairs = pm_trial_pairs_open(device);
+    trials->pairs = pm_pair_store_open(device);
     trials->begun_at = pm_now();
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
@@ -56,7 +55,7 @@ static void log_unfinished(const struct pm_trial *trial)
     pm_shader_key_format(&trial->key, key);
     pm_log_debug(trial->owner->device->instance->log,
                  "the trial of a specialized shader %.12s was not over after %" PRIu32 " pairs",
-                 key, trial->count + (uint32_t)trial->seen.count);
+                 key, trial->pairs_seen.count + (uint32_t)trial->seen.count);
 }
 
 /* Faster variants give some of it back. */
@@ -77,10 +76,13 @@ void pm_trials_destroy(struct pm_trials *trials)
         next = trial->next;
         if (trial->outcome == PM_GOES_ON) {
             log_unfinished(trial);
-            pm_trial_keep_pairs(trial, true);
+            if (!trial->again) {
+                const struct pm_pair_owner owner = pm_trial_owner_of_pairs(trial);
+                pm_pair_list_keep(&trial->pairs_seen, &owner, true);
+            }
         }
         pm_trial_trace(trial, false, "not over");
-        free(trial->time);
+        pm_pair_list_finish(&trial->pairs_seen);
         free(trial);
     }
     pm_pairs_store_close(trials->pairs);

@@ -108,9 +108,9 @@ static void sum_kept(struct pm_trial *trial, double lowest, double highest)
 {
     trial->sums[0] = trial->sums[1] = 0;
     trial->summed = 0;
-    trial->pairs = trial->count;
-    for (uint32_t i = 0; i < trial->count; i++) {
-        const double *time = trial->time[i];
+    trial->pairs = trial->pairs_seen.count;
+    for (uint32_t i = 0; i < trial->pairs_seen.count; i++) {
+        const double *time = trial->pairs_seen.time[i];
         const double ratio = log(time[1] / time[0]);
         if (ratio < lowest || ratio > highest)
             continue;
@@ -122,9 +122,10 @@ static void sum_kept(struct pm_trial *trial, double lowest, double highest)
 
 double *pm_trial_log_ratios(const struct pm_trial *trial)
 {
-    double *ratios = trial->count > 0 ? malloc(trial->count * sizeof(*ratios)) : NULL;
-    for (uint32_t i = 0; ratios != NULL && i < trial->count; i++)
-        ratios[i] = log(trial->time[i][1] / trial->time[i][0]);
+    double *ratios =
+        trial->pairs_seen.count > 0 ? malloc(trial->pairs_seen.count * sizeof(*ratios)) : NULL;
+    for (uint32_t i = 0; ratios != NULL && i < trial->pairs_seen.count; i++)
+        ratios[i] = log(trial->pairs_seen.time[i][1] / trial->pairs_seen.time[i][0]);
     return ratios;
 }
 
@@ -133,11 +134,12 @@ static enum pm_outcome judge(struct pm_trial *trial, struct pm_paired *paired)
     double *ratios = pm_trial_log_ratios(trial);
     if (ratios == NULL)
         return PM_GOES_ON;
-    const enum pm_outcome outcome = pm_trial_judge(
-        ratios, trial->count, TRIAL_MOST_PAIRS, atomic_load(&trial->kind) == TRIAL_PASSES, paired);
-    const uint32_t cut = (uint32_t)(PM_TRIAL_TRIM * trial->count);
+    const enum pm_outcome outcome =
+        pm_trial_judge(ratios, trial->pairs_seen.count, TRIAL_MOST_PAIRS,
+                       atomic_load(&trial->kind) == TRIAL_PASSES, paired);
+    const uint32_t cut = (uint32_t)(PM_TRIAL_TRIM * trial->pairs_seen.count);
     if (outcome != PM_GOES_ON) {
-        sum_kept(trial, ratios[cut], ratios[trial->count - 1 - cut]);
+        sum_kept(trial, ratios[cut], ratios[trial->pairs_seen.count - 1 - cut]);
         trial->half_width = (paired->high - paired->low) / 2;
     }
     free(ratios);
@@ -162,12 +164,12 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     pm_trial_set_awake(trial, false);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
-    pm_log_info(trials->device->instance->log,
-                "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
-                " pairs%s), %s",
-                key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->count,
-                atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "",
-                words[outcome]);
+    pm_log_info(
+        trials->device->instance->log,
+        "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
+        " pairs%s), %s",
+        key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->pairs_seen.count,
+        atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "", words[outcome]);
     for (struct pm_candidate *c = trial->first; c != NULL && outcome != PM_UNDECIDED; c = c->next)
         c->verdict(c, outcome == PM_FASTER);
 }
@@ -213,17 +215,24 @@ static void measure(struct pm_trial *trial, const double *time)
     pthread_mutex_unlock(&trials->lock);
 }
 
-bool pm_trial_make_room(struct pm_trial *trial)
+/* What is used already and tried again is judged by what it takes now. */
+static bool is_again(struct pm_trial *trial)
 {
-    if (trial->count < trial->room)
-        return true;
-    const uint32_t room = trial->room ? 2 * trial->room : PM_LEAST_PAIRS;
-    double(*time)[2] = realloc(trial->time, room * sizeof(*time));
-    if (time == NULL)
-        return false;
-    trial->time = time;
-    trial->room = room;
-    return true;
+    pthread_mutex_lock(&trial->owner->lock);
+    const bool again = trial->again;
+    pthread_mutex_unlock(&trial->owner->lock);
+    return again;
+}
+
+struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial)
+{
+    return (struct pm_pair_owner){
+        .device = trial->owner->device,
+        .store = trial->owner->pairs,
+        .key = &trial->key,
+        .environment = &trial->environment,
+        .kind = atomic_load(&trial->kind) == TRIAL_PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS,
+    };
 }
 
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds)
@@ -244,16 +253,17 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
         measure(trial, pair->time);
         return;
     }
-    pm_trial_recall(trial);
-    if (!pm_trial_make_room(trial))
+    const bool again = is_again(trial);
+    const struct pm_pair_owner owner = pm_trial_owner_of_pairs(trial);
+    if (!again)
+        pm_pair_list_recall(&trial->pairs_seen, &owner);
+    if (!pm_pair_list_add(&trial->pairs_seen, pair->time))
         return;
-    trial->time[trial->count][0] = pair->time[0];
-    trial->time[trial->count][1] = pair->time[1];
-    trial->count++;
     struct pm_paired paired;
     const enum pm_outcome outcome = judge(trial, &paired);
     if (outcome == PM_GOES_ON) {
-        pm_trial_keep_pairs(trial, false);
+        if (!again)
+            pm_pair_list_keep(&trial->pairs_seen, &owner, false);
         return;
     }
     pthread_mutex_lock(&trials->lock);
@@ -265,9 +275,6 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_unlock(&trials->lock);
     if (!stays)
         keep(trial, outcome, &paired);
-    pm_trial_forget_pairs(trial);
     /* The outcome is all that is kept, until the device goes: others may have the shader. */
-    free(trial->time);
-    trial->time = NULL;
-    trial->count = trial->room = trial->recalled = 0;
+    pm_pair_list_clear(&trial->pairs_seen, &owner);
 }

@@ -97,13 +97,15 @@ static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
     double *ratios = pm_trial_log_ratios(trial);
     if (ratios == NULL)
         return 0;
-    const uint32_t wanted = pm_trial_pairs_wanted(ratios, trial->count, TRIAL_MOST_PAIRS,
+    const uint32_t wanted = pm_trial_pairs_wanted(ratios, trial->pairs_seen.count, TRIAL_MOST_PAIRS,
                                                   atomic_load(&trial->kind) == TRIAL_PASSES);
     free(ratios);
-    const uint32_t timed = trial->count - trial->recalled; /* in this session */
-    if (wanted <= trial->count)
+    const uint32_t timed =
+        trial->pairs_seen.count - trial->pairs_seen.recalled; /* in this session */
+    if (wanted <= trial->pairs_seen.count)
         return 1;
-    return timed > 0 ? 1 + (uint64_t)((double)since * (wanted - trial->count) / timed) : 0;
+    return timed > 0 ? 1 + (uint64_t)((double)since * (wanted - trial->pairs_seen.count) / timed)
+                     : 0;
 }
 
 void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/anytime.h"
+#include "layer/trial/pair_list.h"
 #include "layer/trial/pass_table.h"
 #include "layer/trial/trial.h"
 #include "layer/trial/verdict.h"
@@ -15,7 +16,7 @@
 enum {
     TRIAL_TRACKS = 16, /* uses in a frame that are timed */
     TRIAL_PENDING = 8, /* pairs of a track of which one half is still under way */
-    TRIAL_MOST_PAIRS = 4096,
+    TRIAL_MOST_PAIRS = PM_MOST_PAIRS,
     TRIAL_LOOK = 64, /* heartbeats between two looks at who is idle */
 };
 
@@ -59,12 +60,7 @@ struct pm_trial {
     _Atomic uint64_t
         used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
     struct trial_track tracks[TRIAL_TRACKS]; /* the pairs: the poller's */
-    uint32_t count, room;                    /* whole pairs; the poller's */
-    double (*time)[2];                       /* likewise; owned */
-    uint32_t recalled, kept;                 /* pairs; likewise: of earlier sessions, and that a
-                                                later one would have */
-    int64_t kept_at;                         /* pm_now(); likewise */
-    bool asked;                              /* likewise: earlier sessions, for theirs */
+    struct pm_pair_list pairs_seen;          /* likewise */
     double sums[2];                          /* of the pairs that were judged by */
     double half_width;                       /* of the interval that they were judged by */
     uint32_t summed, pairs;
@@ -95,20 +91,8 @@ struct pm_trials {
  * memory. The poller's. */
 double *pm_trial_log_ratios(const struct pm_trial *trial);
 
-/* For one more pair; false: out of memory. The poller's. */
-bool pm_trial_make_room(struct pm_trial *trial);
-
-/* ---- trial_kept.c: pairs outlive the session; the poller's, or nobody else is there any more ----
- */
-
-/* Opens the device's store of them; NULL: none are kept. */
-struct pm_pairs_store *pm_trial_pairs_open(const struct pm_device *device);
-/* Before its first pair: takes what earlier sessions had of it. Reads a small file, once. */
-void pm_trial_recall(struct pm_trial *trial);
-/* Keeps its pairs for later sessions, now and then, or since this one ends. Waits for the disk. */
-void pm_trial_keep_pairs(struct pm_trial *trial, bool ends);
-/* It is over. */
-void pm_trial_forget_pairs(struct pm_trial *trial);
+/* Whose pairs they are. */
+struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial);
 
 /* Under the lock, all of these. */
 

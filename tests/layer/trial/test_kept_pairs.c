@@ -1,5 +1,5 @@
 /* A trial that is not over when its session ends goes on in the next one
- * (layer/trial/trial_kept.c). */
+ * (layer/trial/pair_list.h). */
 #include "tests/layer/trial/trying.h"
 
 #include "base/file.h"

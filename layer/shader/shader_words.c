@@ -1,5 +1,4 @@
-/* Shader records: from a pipeline's words to the canonical module. */
-#include "layer/shader/shader_record_parts.h"
+#include "layer/shader/shader_words.h"
 
 #include "layer/core/trace.h"
 #include "shader_rewrite/ir/ir_module.h"
@@ -8,17 +7,17 @@
 #include <string.h>
 
 /* What an earlier session found, if the store has it. */
-static bool load(struct pm_shader_records *records, const struct pm_shader_key *digest,
-                 enum pm_stage stage, struct pm_words *canonical)
+static bool load(const struct pm_device *device, struct pm_shader_store *store,
+                 const struct pm_shader_key *digest, enum pm_stage stage,
+                 struct pm_words *canonical)
 {
     struct pm_shader_key key;
     struct pm_stored_shader stored;
-    if (!records->store ||
-        !pm_shader_store_find(records->store, pm_canonicalize_recipe(), digest, &key, NULL))
+    if (!store || !pm_shader_store_find(store, pm_canonicalize_recipe(), digest, &key, NULL))
         return false;
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_error error = {0};
-    bool loaded = arena && pm_shader_store_read(records->store, &key, arena, &stored, &error) &&
+    bool loaded = arena && pm_shader_store_read(store, &key, arena, &stored, &error) &&
                   stored.stage == (uint32_t)stage;
     if (loaded) {
         const size_t bytes = stored.canonical_count * sizeof(uint32_t);
@@ -27,22 +26,23 @@ static bool load(struct pm_shader_records *records, const struct pm_shader_key *
         if (loaded)
             memcpy(canonical->data, stored.canonical, bytes);
     } else if (error.code != PM_OK && error.code != PM_ERROR_STATE) {
-        pm_log_info(records->device->instance->log, "%s", error.message);
+        pm_log_info(device->instance->log, "%s", error.message);
     }
     pm_arena_destroy(arena);
     return loaded;
 }
 
-static void save(struct pm_shader_records *records, const struct pm_shader_key *digest,
-                 const struct pm_asked_shader *asked, const struct pm_words *canonical)
+static void save(const struct pm_device *device, struct pm_shader_store *store,
+                 const struct pm_shader_key *digest, const struct pm_asked_shader *asked,
+                 const struct pm_words *canonical)
 {
-    if (!records->store)
+    if (!store)
         return;
     const struct pm_stored_shader shader = {
         .key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical->data, canonical->count),
         .recipe = pm_canonicalize_recipe(),
         .stage = asked->request->stage,
-        .target = pm_target_bits(&records->device->abilities.target),
+        .target = pm_target_bits(&device->abilities.target),
         .entry_point = asked->request->entry_point,
         .spec_values = asked->set.data,
         .spec_value_count = asked->set.count,
@@ -52,16 +52,15 @@ static void save(struct pm_shader_records *records, const struct pm_shader_key *
         .canonical_count = canonical->count,
     };
     struct pm_error error;
-    if (!pm_shader_store_write(records->store, digest, &shader, &error))
-        pm_log_debug(records->device->instance->log, "a shader is not kept: %s", error.message);
+    if (!pm_shader_store_write(store, digest, &shader, &error))
+        pm_log_debug(device->instance->log, "a shader is not kept: %s", error.message);
 }
 
-bool pm_shader_records_canonicalize(struct pm_shader_records *records,
-                                    const struct pm_shader_key *digest,
-                                    const struct pm_asked_shader *asked, struct pm_words *canonical,
-                                    struct pm_error *error)
+bool pm_shader_canonicalize(const struct pm_device *device, struct pm_shader_store *store,
+                            const struct pm_shader_key *digest, const struct pm_asked_shader *asked,
+                            struct pm_words *canonical, struct pm_error *error)
 {
-    if (load(records, digest, asked->request->stage, canonical))
+    if (load(device, store, digest, asked->request->stage, canonical))
         return true;
     struct pm_error kept;
     const struct pm_canonicalize_info info = {
@@ -71,19 +70,19 @@ bool pm_shader_records_canonicalize(struct pm_shader_records *records,
         .entry_point = asked->request->entry_point,
         .spec_values = asked->set.data,
         .spec_value_count = asked->set.count,
-        .target = records->device->abilities.target,
+        .target = device->abilities.target,
         .kept = &kept,
     };
-    pm_trace_begin(records->device->trace, NULL, "canonicalize", NULL);
+    pm_trace_begin(device->trace, NULL, "canonicalize", NULL);
     const bool done = pm_canonicalize(&info, canonical, error);
-    pm_trace_end(records->device->trace, NULL, NULL);
+    pm_trace_end(device->trace, NULL, NULL);
     if (!done)
         return false;
     if (kept.message[0])
-        pm_log_info(records->device->instance->log,
+        pm_log_info(device->instance->log,
                     "a shader is not simplified, so that it may have nothing to count: %s",
                     kept.message);
-    save(records, digest, asked, canonical);
+    save(device, store, digest, asked, canonical);
     return true;
 }
 

@@ -1,4 +1,5 @@
 #include "tests/aggregator_client/http_server.h"
+#include <fcntl.h>
 #include <arpa/inet.h>
 #include <poll.h>
 #include <pthread.h>
@@ -177,7 +178,7 @@ struct server *server_start(void)
     check(listen(server->socket, 64) == 0);
     check(getsockname(server->socket, (struct sockaddr *)&address, &size) == 0);
     server->port = ntohs(address.sin_port);
-    check(pipe(server->wake) == 0);
+    check(pipe2(server->wake, O_CLOEXEC) == 0);
     pthread_mutex_init(&server->lock, NULL);
     check(pthread_create(&server->thread, NULL, accept_all, server) == 0);
     return server;

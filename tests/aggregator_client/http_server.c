@@ -1,6 +1,6 @@
 #include "tests/aggregator_client/http_server.h"
-#include <fcntl.h>
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdio.h>

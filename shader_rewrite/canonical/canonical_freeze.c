@@ -96,6 +96,17 @@ static bool freeze_global(struct pm_ir_module *module, struct pm_ir_instr *instr
     }
 }
 
+/* A constant that nothing decorates any more is like any other, and may be one with its equal. */
+static void take_spec_id(struct pm_ir_instr *decoration)
+{
+    struct pm_ir_def *constant = decoration->operands[0].def;
+    pm_ir_remove(decoration);
+    constant->decorated = false;
+    for (const struct pm_ir_operand *use = constant->first_use; use; use = use->next_use)
+        if (use->user && pm_ir_opcode_is(use->user->opcode, PM_IR_OP_ANNOTATION))
+            constant->decorated = true;
+}
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     (void)error;
@@ -111,7 +122,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         next = i->next;
         if (!spec_id_of(i) || is_spec_constant(pm_ir_operand_instr(i, 0)))
             continue;
-        pm_ir_remove(i);
+        take_spec_id(i);
         changed = true;
     }
     return pm_pass_result_of(true, changed);

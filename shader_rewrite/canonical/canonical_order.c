@@ -87,8 +87,11 @@ static void follow(struct ordering *o)
     }
 }
 
+/* An OpTypeForwardPointer comes with what it declares. */
 static void use(struct ordering *o, struct pm_ir_instr *global)
 {
+    if (global && global->opcode == SpvOpTypeForwardPointer)
+        return;
     enter(o, global);
     follow(o);
     while (o->later_count) {
@@ -111,6 +114,8 @@ static bool order_globals(struct pm_ir_module *module, struct pm_error *error)
 {
     struct ordering o = {.globals = &module->sections[PM_IR_SECTION_GLOBAL]};
     uint32_t count = 0;
+    if (!pm_canonical_forward(module, error))
+        return false;
     for (struct pm_ir_instr *i = o.globals->first; i; i = i->next, count++)
         i->mark = false;
     o.ordered = pm_arena_zalloc(module->arena, count, sizeof(struct pm_ir_instr *));

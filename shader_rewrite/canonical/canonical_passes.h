@@ -68,5 +68,8 @@ extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
  * ids in it. No context. */
 extern const struct pm_pass pm_pass_order;
 
+/* Part of that: removes each OpTypeForwardPointer that the order makes needless. PM_ERROR_MEMORY. */
+bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error);
+
 /* The function of the module's first entry point. NULL: none. */
 struct pm_ir_function *pm_canonical_function(const struct pm_ir_module *module);

@@ -122,3 +122,24 @@ bool pm_dominance_mend(struct pm_ir_function *function, bool *added, struct pm_e
                ? false
                : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
+
+bool pm_dominance_order(struct pm_ir_function *function, struct pm_error *error)
+{
+    if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS, error))
+        return false;
+    const struct pm_dominators *dominators = pm_dominators(function);
+    const struct pm_cfg *cfg = pm_cfg(function);
+    bool *passed =
+        pm_arena_zalloc(function->module->arena, cfg->count + (size_t)1, sizeof(*passed));
+    if (!passed)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (struct pm_ir_block *b = function->first_block, *next; b; b = next) {
+        const uint32_t parent = dominators->parent[b->index];
+        next = b->next;
+        if (parent == PM_NO_BLOCK || passed[parent])
+            passed[b->index] = true;
+        else
+            pm_ir_block_move(b, cfg->blocks[parent]); /* and comes by again */
+    }
+    return true;
+}

@@ -332,8 +332,8 @@ bool pm_early_returns_lower(struct pm_ir_function *function, struct pm_words *ou
     }
     if (!ok)
         return l.module->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory") : false;
-    ok = pm_dominance_mend(function, &added, error) && pm_ir_emit(l.module, out, error) &&
-         (!added || remove_variables(out, error));
+    ok = pm_dominance_order(function, error) && pm_dominance_mend(function, &added, error) &&
+         pm_ir_emit(l.module, out, error) && (!added || remove_variables(out, error));
     if (!ok)
         pm_words_finish(out);
     return ok;

@@ -107,6 +107,17 @@ static struct pm_ir_def *uint_type(struct pm_ir_module *module, uint32_t width)
     return pm_ir_type_int(module, width, false);
 }
 
+/* Twice 16 bits are a word: no 16-bit integer is needed, which the module may not have. */
+static struct pm_ir_def *half_pair(struct pm_ir_module *module, const struct pm_ir_instr *half)
+{
+    return pm_ir_type_vector(module, half->result, 2);
+}
+
+static bool is_half(const struct pm_ir_instr *type)
+{
+    return type->opcode == SpvOpTypeFloat && width_of(type) == 16;
+}
+
 /* A scalar's words. */
 static uint32_t split_scalar(struct pm_ir_builder *b, const struct pm_ir_instr *type,
                              struct pm_ir_def *value, struct pm_ir_def **words)
@@ -127,6 +138,12 @@ static uint32_t split_scalar(struct pm_ir_builder *b, const struct pm_ir_instr *
             words[half] = pm_ir_build(b, SpvOpCompositeExtract, uint,
                                       PM_IR_ARGS(pm_ir_id(pair), pm_ir_word(half)));
         return 2;
+    }
+    if (is_half(type)) {
+        struct pm_ir_def *pair = pm_ir_build(b, SpvOpCompositeConstruct, half_pair(module, type),
+                                             PM_IR_ARGS(pm_ir_id(value), pm_ir_id(value)));
+        words[0] = pm_ir_build(b, SpvOpBitcast, uint, PM_IR_ARGS(pm_ir_id(pair)));
+        return 1;
     }
     bool is_uint = type->opcode == SpvOpTypeInt && !pm_ir_operand_word(&type->operands[1]);
     if (!is_uint)
@@ -170,6 +187,11 @@ static struct pm_ir_def *join_scalar(struct pm_ir_builder *b, const struct pm_ir
     if (type->opcode == SpvOpTypeBool)
         return pm_ir_build(b, SpvOpINotEqual, type->result,
                            PM_IR_ARGS(pm_ir_id(value), pm_ir_id(pm_ir_constant_uint(module, 0))));
+    if (is_half(type)) {
+        value = pm_ir_build(b, SpvOpBitcast, half_pair(module, type), PM_IR_ARGS(pm_ir_id(value)));
+        return pm_ir_build(b, SpvOpCompositeExtract, type->result,
+                           PM_IR_ARGS(pm_ir_id(value), pm_ir_word(0)));
+    }
     if (width == 64)
         value = pm_ir_build(b, SpvOpCompositeConstruct, pm_ir_type_vector(module, uint, 2),
                             PM_IR_ARGS(pm_ir_id(words[0]), pm_ir_id(words[1])));

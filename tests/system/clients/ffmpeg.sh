@@ -2,6 +2,7 @@
 client_needs=ffmpeg
 case $client_argument in
 scale) client_specialized=yes ;;
+gblur) client_operations="12 256" ;; # its loop has no room in 8
 libplacebo)
     client_specialized=yes
     [ "$client_driver" = swiftshader ] || client_folded=yes

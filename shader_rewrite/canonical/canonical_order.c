@@ -58,11 +58,13 @@ static void enter(struct ordering *o, struct pm_ir_instr *instr)
     o->path[o->depth++] = (struct step){instr, 0};
 }
 
-/* A structure may name a pointer that is declared behind it. */
+/* A structure or array may name a pointer that is declared behind it. */
 static bool may_wait(struct ordering *o, const struct pm_ir_instr *user, struct pm_ir_instr *needed)
 {
     struct pm_ir_instr *forward;
-    if (user->opcode != SpvOpTypeStruct || !is_new(o, needed) || !(forward = forward_of(needed)))
+    const bool holds = user->opcode == SpvOpTypeStruct || user->opcode == SpvOpTypeArray ||
+                       user->opcode == SpvOpTypeRuntimeArray;
+    if (!holds || !is_new(o, needed) || !(forward = forward_of(needed)))
         return false;
     if (is_new(o, forward)) {
         append(o, forward);

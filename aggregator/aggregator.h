@@ -120,6 +120,9 @@ bool pm_aggregator_ingest_prepared(struct pm_aggregator *aggregator,
                                    const struct pm_ingest_source *const *sources, size_t count,
                                    struct pm_ingest_outcome *outcomes, struct pm_error *error);
 
+/* Would an upload be stored? Writes what comes to nothing, and commits it as uploads are. */
+bool pm_aggregator_rehearse(struct pm_aggregator *aggregator, struct pm_error *error);
+
 /* Brings what waits into the statistics: of one game (NULL: of all), or only as much as it takes to
  * keep within the limit, nothing most times: for a thread that calls it again and again. */
 bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, struct pm_error *error);

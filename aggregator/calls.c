@@ -1,6 +1,7 @@
 /* The calls of aggregator.h that lead straight into a room. */
 #include "aggregator/aggregator_private.h"
 #include "aggregator/curation/publish.h"
+#include "aggregator/intake/rehearse.h"
 
 /* ---- intake ---- */
 
@@ -31,6 +32,11 @@ bool pm_aggregator_ingest_prepared(struct pm_aggregator *aggregator,
                                    struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
     return pm_ingest_prepared(&aggregator->ingestion, prepared, sources, count, outcomes, error);
+}
+
+bool pm_aggregator_rehearse(struct pm_aggregator *aggregator, struct pm_error *error)
+{
+    return pm_rehearse(&aggregator->world, error);
 }
 
 bool pm_aggregator_fold(struct pm_aggregator *aggregator, const char *game, struct pm_error *error)

@@ -2,10 +2,15 @@
  * Group commit: while one transaction is being written, uploads gather in the queue, and all of
  * them are the next one. A connection is suspended from the time its upload is queued until the
  * commit that holds it is durable.
+ *
+ * After a group that could not be stored and while no other comes, something that comes to nothing
+ * is committed now and then: who asks whether this service is well (/healthz) before it sends
+ * anything would else never hear that it is again.
  */
 #include "aggregator/service/service_state.h"
 
 #include "base/clock.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -16,6 +21,8 @@
 #define NO_ROOM_SECONDS 3600
 #define AWAY_SECONDS 10                 /* of a storage on another machine */
 #define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
+#define REHEARSE_SECONDS 1
+#define REHEARSE_FULL_SECONDS 5 /* a full disk may have room for less than an upload */
 
 bool pm_commit_enqueue(struct pm_request *request)
 {
@@ -58,13 +65,32 @@ bool pm_commit_is_overloaded(struct pm_service *service)
     return overloaded;
 }
 
-/* Waits for work. 0: the service stops, and nothing is left. */
-static size_t take_group(struct pm_service *service, struct pm_request *group[static GROUP])
+/* When to rehearse, monotonic; under the mutex. */
+static struct timespec rehearsal_after(const struct pm_service *service)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec +=
+        service->commit_error.code == PM_ERROR_LIMIT ? REHEARSE_FULL_SECONDS : REHEARSE_SECONDS;
+    return time;
+}
+
+/* Waits for work. *taken is 0 when the service stops and nothing is left, or with *idle: the last
+ * group could not be stored, and none has come since for a while. */
+static void take_group(struct pm_service *service, struct pm_request *group[static GROUP],
+                       size_t *taken, bool *idle)
 {
     size_t count = 0;
     pthread_mutex_lock(&service->mutex);
-    while (!service->first && !service->stopping)
-        pthread_cond_wait(&service->queue_changed, &service->mutex);
+    const struct timespec until = rehearsal_after(service);
+    *idle = false;
+    while (!service->first && !service->stopping && !*idle) {
+        if (service->commit_failed)
+            *idle = pthread_cond_timedwait(&service->queue_changed, &service->mutex, &until) ==
+                    ETIMEDOUT;
+        else
+            pthread_cond_wait(&service->queue_changed, &service->mutex);
+    }
     while (service->first && count < GROUP) {
         group[count++] = service->first;
         service->first = service->first->next;
@@ -72,8 +98,9 @@ static size_t take_group(struct pm_service *service, struct pm_request *group[st
     }
     if (!service->first)
         service->last = NULL;
+    *idle = *idle && count == 0 && !service->stopping;
+    *taken = count;
     pthread_mutex_unlock(&service->mutex);
-    return count;
 }
 
 /* What an operator can do about it. */
@@ -107,6 +134,19 @@ static void remember(struct pm_service *service, bool failed, const struct pm_er
                      error->message, remedy(error));
     else if (!failed && before)
         pm_log_info(service->log, "uploads are stored again");
+}
+
+static void rehearse(struct pm_service *service)
+{
+    struct pm_error error = {0};
+    const bool done = pm_aggregator_rehearse(service->aggregator, &error);
+    pthread_mutex_lock(&service->mutex);
+    service->commit_failed = !done;
+    if (!done)
+        service->commit_error = error;
+    pthread_mutex_unlock(&service->mutex);
+    if (done)
+        pm_log_info(service->log, "uploads can be stored again");
 }
 
 static unsigned status_of(const struct pm_ingest_outcome *outcome)
@@ -212,7 +252,15 @@ void *pm_commit_run(void *user)
     struct pm_service *service = user;
     struct pm_request *group[GROUP];
     size_t count;
-    while ((count = take_group(service, group)) > 0) {
+    bool idle;
+    for (;;) {
+        take_group(service, group, &count, &idle);
+        if (idle) {
+            rehearse(service);
+            continue;
+        }
+        if (count == 0)
+            return NULL;
         commit(service, group, count);
         for (size_t i = 0; i < count; i++) {
             group[i]->state = PM_REQUEST_COMMITTED;
@@ -220,5 +268,4 @@ void *pm_commit_run(void *user)
             MHD_resume_connection(group[i]->connection);
         }
     }
-    return NULL;
 }

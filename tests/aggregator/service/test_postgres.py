@@ -40,7 +40,10 @@ def check_away(servers, body):
         reply = server.send("/v1/uploads", "POST", body)
         check(reply.status == 429, f"the engine is away, and an upload gets {reply.status}: {reply.body}")
         check(int(reply.headers["Retry-After"]) > 0, "and is told when to come again")
+        check(server.send("/healthz").status == 503, "a balancer hears of it")
     say("ALTER DATABASE served ALLOW_CONNECTIONS true")
+    for server in servers:
+        check(server.wait("/healthz").status == 200, "and hears that it is over, though nobody uploaded")
 
 
 def check_start(piecemeal, url):

@@ -19,9 +19,10 @@
 static const struct pm_storage_operations *real;
 static struct pm_storage_operations held; /* real with some that wait or fail */
 static atomic_bool locked, hold,
-    is_held;              /* begin_uploads fails; it or list_samples waits, and does so */
-static atomic_uint begun; /* calls of begin_uploads while it fails */
-static atomic_uint added; /* calls of add_blobs */
+    is_held;                  /* begin_uploads fails; it or list_samples waits, and does so */
+static atomic_uint begun;     /* calls of begin_uploads for somebody's while it fails */
+static atomic_uint rehearsed; /* calls of it for nobody's */
+static atomic_uint added;     /* calls of add_blobs */
 
 static void wait_while_held(void)
 {
@@ -36,9 +37,11 @@ static void wait_while_held(void)
 static bool begin_locked(struct pm_storage *storage, struct pm_storage_upload *uploads,
                          size_t count, struct pm_error *error)
 {
+    const bool is_rehearsal = count == 1 && !*uploads->game;
+    atomic_fetch_add(&rehearsed, is_rehearsal);
     if (!atomic_load(&locked))
         return real->begin_uploads(storage, uploads, count, error);
-    atomic_fetch_add(&begun, 1);
+    atomic_fetch_add(&begun, !is_rehearsal);
     wait_while_held();
     return pm_fail(error, PM_ERROR_STATE, "another process is writing to it");
 }
@@ -74,6 +77,7 @@ static int set_up(void **state)
     atomic_store(&hold, false);
     atomic_store(&is_held, false);
     atomic_store(&begun, 0);
+    atomic_store(&rehearsed, 0);
     atomic_store(&added, 0);
     *state = place;
     return 0;
@@ -125,6 +129,47 @@ static void test_locked_storage(void **state)
     atomic_store(&locked, false);
     for (size_t i = 0; i < UPLOADS; i++)
         assert_int_equal(http_upload(place->port, NULL, senders[i].profile), 204);
+}
+
+static long health(const struct place *place)
+{
+    struct reply reply = place_send(place, (struct request){.path = "/healthz"});
+    const long status = reply.status;
+    reply_finish(&reply);
+    return status;
+}
+
+/* A service that could not store says so until it can, and finds that out by itself: who asks how
+ * it is before he sends it anything hears of it. What it tries leaves nothing behind. */
+static void test_is_well_again_without_an_upload(void **state)
+{
+    struct place *place = *state;
+    place_serve(place);
+    assert_int_equal(health(place), 200);
+    atomic_store(&locked, true);
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 500);
+    /* Also once it tried, in vain. */
+    for (uint64_t until = 0; atomic_load(&rehearsed) < 2;)
+        assert_true(patience(&until));
+    assert_int_equal(health(place), 503);
+    assert_true(http_metric(place->port, "piecemeal_commit_failures_total") == 1);
+    atomic_store(&locked, false);
+    for (uint64_t until = 0; health(place) != 200;)
+        assert_true(patience(&until));
+    const unsigned tries = atomic_load(&rehearsed);
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
+    assert_int_equal(atomic_load(&rehearsed), tries);
+    place_stop(place);
+
+    sqlite3 *file;
+    sqlite3_stmt *ids;
+    assert_int_equal(sqlite3_open(place->path, &file), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(file, "SELECT count(*) FROM upload_ids", -1, &ids, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(ids), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(ids, 0), 1);
+    sqlite3_finalize(ids);
+    sqlite3_close(file);
 }
 
 /* Who sends slowly is cut off, also while folding takes long. */
@@ -249,9 +294,8 @@ static void test_stop_while_locked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_locked_storage),
-        TEST(test_slow_peer_while_folding),
-        TEST(test_stop_while_folding),
+        TEST(test_locked_storage),          TEST(test_is_well_again_without_an_upload),
+        TEST(test_slow_peer_while_folding), TEST(test_stop_while_folding),
         TEST(test_stop_while_locked),
     };
     curl_global_init(CURL_GLOBAL_ALL);

@@ -99,29 +99,35 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* 4. Samples may wait under marks, and claims of numbers of points have facts with them, which
      * nobody before can read; the tables are the same. */
     "SELECT 1",
-    /* 5. Samples and statistics may be of variants (races.h), and those of timings may have spreads,
-     * which nobody before can read; the
-     * tables are the same. */
+    /* 5. Samples and statistics may be of variants (races.h), and those of timings may have
+     * spreads, which nobody before can read; the tables are the same. */
     "SELECT 1",
 };
 
 /* Where the engine is Citus, tables are distributed: by their games, those of one game on one shard
  * each; caps by their marks, over no more shards than there are machines, since a batch has marks
  * of many; what is published by its ETag. The tables of one row stay where they are. Nothing else
- * knows. */
+ * knows. After an upgrade most tables are distributed already, which is refused a second time; a
+ * NULL count of shards is the engine's own. */
 static const char distribute[] =
-    "DO $$ DECLARE t text; machines int; BEGIN"
+    "DO $$ DECLARE t record; machines int; BEGIN"
     " IF EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus') THEN"
     " SELECT greatest(count(*), 1) INTO machines FROM citus_get_active_worker_nodes();"
-    " PERFORM create_distributed_table('games', 'game', colocate_with => 'none');"
-    " FOREACH t IN ARRAY ARRAY['origins', 'scenes', 'upload_ids', 'samples', 'spaces', 'claims',"
-    " 'claim_marks', 'originals', 'statistics', 'databases', 'coverage', 'quarantine', 'leases']"
-    " LOOP PERFORM create_distributed_table(t, 'game', colocate_with => 'games'); END LOOP;"
-    " PERFORM create_distributed_table('caps', 'mark', colocate_with => 'none',"
-    " shard_count => machines);"
-    " PERFORM create_distributed_table('cap_uploads', 'mark', colocate_with => 'caps');"
-    " PERFORM create_distributed_table('bodies', 'etag', colocate_with => 'none');"
-    " END IF; END $$";
+    " FOR t IN SELECT * FROM (VALUES ('games', 'game', 'none', NULL),"
+    " ('origins', 'game', 'games', NULL), ('scenes', 'game', 'games', NULL),"
+    " ('upload_ids', 'game', 'games', NULL), ('samples', 'game', 'games', NULL),"
+    " ('spaces', 'game', 'games', NULL), ('claims', 'game', 'games', NULL),"
+    " ('claim_marks', 'game', 'games', NULL), ('originals', 'game', 'games', NULL),"
+    " ('statistics', 'game', 'games', NULL), ('databases', 'game', 'games', NULL),"
+    " ('coverage', 'game', 'games', NULL), ('quarantine', 'game', 'games', NULL),"
+    " ('leases', 'game', 'games', NULL), ('caps', 'mark', 'none', machines),"
+    " ('cap_uploads', 'mark', 'caps', NULL), ('bodies', 'etag', 'none', NULL))"
+    " AS every (name, field, beside, shards) LOOP"
+    " CONTINUE WHEN EXISTS (SELECT 1 FROM pg_dist_partition"
+    " WHERE logicalrelid = t.name::regclass);"
+    " PERFORM create_distributed_table(t.name, t.field, colocate_with => t.beside,"
+    " shard_count => t.shards);"
+    " END LOOP; END IF; END $$";
 
 static bool run(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
 {

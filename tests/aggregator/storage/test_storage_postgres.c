@@ -243,6 +243,72 @@ static void test_first_schema_is_upgraded(void **state)
                   "0");
 }
 
+static bool is_distributed(const struct storage_place *place)
+{
+    char *citus = ask(place, "SELECT 1 FROM pg_extension WHERE extname = 'citus'");
+    const bool is = *citus != 0;
+    free(citus);
+    return is;
+}
+
+/* Whatever the version was, and over however many machines: tables that are distributed already
+ * are not again, and keep their rows. */
+static void test_later_schemas_are_upgraded(void **state)
+{
+    struct storage_place *place = *state;
+    char sql[80];
+    assert_true(take(place->storage, upload_of(1, 20000)));
+    for (unsigned version = 2; version < 5; version++) {
+        const struct pm_storage_key key = blob_key(1, 20000, "");
+        struct pm_error error;
+        add_blob(place->storage, blob_key(1, 20000, ""), "2");
+        snprintf(sql, sizeof(sql), "UPDATE piecemeal_schema SET version = %u", version);
+        free(ask(place, sql));
+        storage_place_reopen(place);
+        assert_answer(place, "SELECT version FROM piecemeal_schema", "5");
+        assert_true(pm_storage_add_blob(place->storage, &key, "3", 1, &error));
+        assert_false(take(place->storage, upload_of(1, 20000)));
+    }
+    assert_blobs(place->storage, "game", "b3/20000//0=15 ");
+    /* All but the tables of one row. */
+    if (is_distributed(place))
+        assert_answer(place,
+                      "SELECT string_agg(relname, ' ' ORDER BY relname) FROM pg_class WHERE"
+                      " relnamespace = current_schema::regnamespace AND relkind IN ('r', 'p') AND"
+                      " oid NOT IN (SELECT logicalrelid FROM pg_dist_partition)",
+                      "epochs piecemeal_schema");
+}
+
+/* Enough of Citus for the schema's step to take it for one: it refuses what is distributed. */
+static const char like_citus[] =
+    "CREATE TABLE pg_dist_partition (logicalrelid regclass PRIMARY KEY);"
+    "CREATE FUNCTION citus_get_active_worker_nodes() RETURNS SETOF text LANGUAGE sql AS"
+    " $$ VALUES ('one'), ('other') $$;"
+    "CREATE FUNCTION create_distributed_table(t regclass, field text, colocate_with text,"
+    " shard_count int) RETURNS void LANGUAGE plpgsql AS $$ BEGIN"
+    " IF EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = t) THEN"
+    " RAISE EXCEPTION 'table is already distributed: %', t; END IF;"
+    " INSERT INTO pg_dist_partition VALUES (t); END $$;"
+    "SET allow_system_table_mods = on;"
+    "INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)"
+    " SELECT 99999, 'citus', extowner, extnamespace, false, '0' FROM pg_extension LIMIT 1";
+
+/* Every table once, and no more with the next schema. */
+static void test_tables_are_distributed_once(void **state)
+{
+    struct storage_place *place = *state;
+    if (is_distributed(place))
+        skip(); /* test_later_schemas_are_upgraded */
+    free(ask(place, like_citus));
+    for (unsigned upgrades = 0; upgrades < 2; upgrades++) {
+        free(ask(place, "UPDATE piecemeal_schema SET version = 4"));
+        storage_place_reopen(place);
+        assert_answer(place, "SELECT count(*) FROM pg_dist_partition", "17");
+    }
+    free(ask(place, "SET allow_system_table_mods = on;"
+                    "DELETE FROM pg_extension WHERE extname = 'citus'"));
+}
+
 /* One that was started before a newer one came writes nothing in its way any more. */
 static void test_a_newer_schema_ends_writing(void **state)
 {
@@ -313,6 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_days_are_partitions),         TEST(test_no_partition_inside_a_transaction),
         TEST(test_caps_count_an_upload_once),   TEST(test_first_schema_is_upgraded),
+        TEST(test_later_schemas_are_upgraded),  TEST(test_tables_are_distributed_once),
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
     };
     if (!on_postgres()) {

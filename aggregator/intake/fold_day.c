@@ -492,6 +492,7 @@ struct folding {
     const struct pm_fold_place *place;
     const struct pm_day_sum *sum;
     bool again;
+    uint64_t disagreements;
 };
 
 static bool fold(struct folding *folding, struct pm_error *error)
@@ -501,7 +502,7 @@ static bool fold(struct folding *folding, struct pm_error *error)
     struct pm_storage *storage = place->world->storage;
     const size_t rows = sum->rows.size / sizeof(uint64_t);
     uint64_t deleted;
-    if (!pm_deltas_write(place->world, &sum->deltas, error) ||
+    if (!pm_deltas_write(place->world, &sum->deltas, &folding->disagreements, error) ||
         !pm_damaged_set_aside(&sum->damaged, place->quarantine, error) ||
         !storage->operations->delete_samples(storage, place->game, place->part,
                                              (const uint64_t *)(const void *)sum->rows.data, rows,
@@ -526,6 +527,8 @@ static bool commit(struct folding *folding, struct pm_error *error)
             storage->operations->rollback(storage);
     }
     pthread_mutex_unlock(&world->write_mutex);
+    if (done && !folding->again)
+        atomic_fetch_add(&world->disagreements, folding->disagreements);
     return done;
 }
 

@@ -70,6 +70,7 @@ struct chunk {
     size_t shader_count;
     struct pm_storage_scene *scenes; /* in the order of the deltas */
     struct pm_storage_space *spaces; /* of the shaders, in their order */
+    uint64_t disagreements;          /* as in pm_deltas_write */
 };
 
 static bool is_same_shader(const struct pm_delta *a, const struct pm_delta *b)
@@ -257,7 +258,7 @@ static bool replace(const struct chunk *chunk, const struct shader *shader, stru
                                               shader->space, error);
 }
 
-static bool write_chunk(const struct chunk *chunk, struct pm_error *error)
+static bool write_chunk(struct chunk *chunk, struct pm_error *error)
 {
     struct pm_storage *storage = chunk->world->storage;
     struct pm_storage_blob *blobs = calloc(chunk->count + 1, sizeof(*blobs));
@@ -286,8 +287,8 @@ static bool write_chunk(const struct chunk *chunk, struct pm_error *error)
     done = done && storage->operations->put_spaces(storage, fresh, fresh_count, error) &&
            storage->operations->put_claims(storage, claims, claim_count, error) &&
            storage->operations->add_blobs(storage, blobs, blob_count, error);
-    for (size_t i = 0; done && i < chunk->shader_count; i++)
-        atomic_fetch_add(&chunk->world->disagreements, chunk->shaders[i].day_count > 1);
+    for (size_t i = 0; i < chunk->shader_count; i++)
+        chunk->disagreements += chunk->shaders[i].day_count > 1;
     free(blobs);
     free(fresh);
     free(claims);
@@ -312,9 +313,11 @@ static bool show_chunk(const struct chunk *chunk, pm_deltas_visit visit, void *u
 
 /* visit NULL: writes. */
 static bool go_through(struct pm_world *world, const struct pm_deltas *deltas,
-                       pm_deltas_visit visit, void *user, struct pm_error *error)
+                       pm_deltas_visit visit, void *user, uint64_t *disagreements,
+                       struct pm_error *error)
 {
     bool done = true;
+    *disagreements = 0;
     for (size_t first = 0; done && first < deltas->count;) {
         struct chunk chunk = {
             .world = world,
@@ -325,18 +328,21 @@ static bool go_through(struct pm_world *world, const struct pm_deltas *deltas,
                (visit ? show_chunk(&chunk, visit, user, error) : write_chunk(&chunk, error)) &&
                pm_world_may_go_on(world, PM_FOLDING, error);
         first += chunk.count;
+        *disagreements += chunk.disagreements;
         chunk_finish(&chunk);
     }
     return done;
 }
 
-bool pm_deltas_write(struct pm_world *world, const struct pm_deltas *deltas, struct pm_error *error)
+bool pm_deltas_write(struct pm_world *world, const struct pm_deltas *deltas,
+                     uint64_t *disagreements, struct pm_error *error)
 {
-    return go_through(world, deltas, NULL, NULL, error);
+    return go_through(world, deltas, NULL, NULL, disagreements, error);
 }
 
 bool pm_deltas_show(struct pm_world *world, const struct pm_deltas *deltas, pm_deltas_visit visit,
                     void *user, struct pm_error *error)
 {
-    return go_through(world, deltas, visit, user, error);
+    uint64_t disagreements;
+    return go_through(world, deltas, visit, user, &disagreements, error);
 }

@@ -33,9 +33,10 @@ bool pm_deltas_add(struct pm_deltas *deltas, const struct pm_delta *delta,
                    const struct pm_statistics *statistics, struct pm_error *error);
 
 /* In a transaction of the world's storage: writes what is believed, and says in the log what was a
- * lie. */
+ * lie. *disagreements: of how many shaders the tokens of a day claimed different things, which the
+ * caller adds to the world's once it has committed. */
 bool pm_deltas_write(struct pm_world *world, const struct pm_deltas *deltas,
-                     struct pm_error *error);
+                     uint64_t *disagreements, struct pm_error *error);
 
 /* The same without writing: shows what would be written, as pm_storage_operations.add_blobs gets
  * it. *replaces: what was written of the shader before is by a lie. */

@@ -204,11 +204,12 @@ static bool sum_all(struct slice *slice, struct pm_error *error)
 
 /* ---- writing ---- */
 
-static bool write_all(const struct slice *slice, bool *again, struct pm_error *error)
+static bool write_all(const struct slice *slice, bool *again, uint64_t *disagreements,
+                      struct pm_error *error)
 {
     struct pm_storage *storage = slice->place->world->storage;
     uint64_t deleted;
-    if (!pm_deltas_write(slice->place->world, &slice->deltas, error) ||
+    if (!pm_deltas_write(slice->place->world, &slice->deltas, disagreements, error) ||
         !pm_damaged_set_aside(&slice->damaged, slice->place->quarantine, error) ||
         !storage->operations->delete_samples(storage, slice->place->game, slice->place->part,
                                              (const uint64_t *)(const void *)slice->rows.data,
@@ -221,17 +222,20 @@ static bool write_all(const struct slice *slice, bool *again, struct pm_error *e
 static bool commit_all(const struct slice *slice, bool *again, struct pm_error *error)
 {
     struct pm_storage *storage = slice->place->world->storage;
+    uint64_t disagreements = 0;
     pthread_mutex_lock(&slice->place->world->write_mutex);
     /* Lazily: until it is durable, so is that the samples wait. */
     bool done = storage->operations->begin_lazily(storage, error);
     if (done) {
-        done = write_all(slice, again, error);
+        done = write_all(slice, again, &disagreements, error);
         if (done && !*again)
             done = storage->operations->commit(storage, error);
         else
             storage->operations->rollback(storage);
     }
     pthread_mutex_unlock(&slice->place->world->write_mutex);
+    if (done && !*again)
+        atomic_fetch_add(&slice->place->world->disagreements, disagreements);
     return done;
 }
 

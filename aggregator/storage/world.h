@@ -20,8 +20,7 @@ struct pm_world {
     void *clock_user;
     uint32_t retention_days; /* what is older is neither shown nor kept; 0: kept for ever */
     atomic_bool interrupted;
-    /* Since the start: shaders of which the tokens of a day claimed different things. Once more
-     * where a transaction was done again. */
+    /* Since the start: shaders of which the tokens of a day claimed different things. */
     atomic_uint_fast64_t disagreements;
     atomic_uint_fast64_t unvouched; /* games that may be evicted, when they were last counted */
 };

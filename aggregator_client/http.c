@@ -178,8 +178,13 @@ static void take_value(const char *data, size_t length, const char *name, char *
 static size_t take_header(char *data, size_t size, size_t count, void *user)
 {
     struct pm_http_answer *answer = user;
+    char date[64] = "";
     take_value(data, size * count, "ETag:", answer->etag, sizeof(answer->etag));
     take_value(data, size * count, "Piecemeal-Rules:", answer->rules, sizeof(answer->rules));
+    take_value(data, size * count, "Date:", date, sizeof(date));
+    const time_t seconds = date[0] ? curl_getdate(date, NULL) : 0;
+    if (seconds > 0)
+        answer->date = seconds;
     return size * count;
 }
 

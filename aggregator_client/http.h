@@ -22,6 +22,7 @@ struct pm_http_answer {
     char etag[128];            /* "" when there is none that is usable */
     char rules[PM_HTTP_RULES]; /* Piecemeal-Rules: by what the aggregator refuses; "" likewise */
     uint32_t retry_after;      /* seconds; 0: none was said */
+    int64_t date;              /* of the server's clock, seconds since the epoch; 0: likewise */
 };
 
 /* Checks the configuration's aggregator.*, of which url must be set, and reads the token. */

@@ -84,22 +84,19 @@ struct refused {
     struct pm_error *error;
 };
 
-static bool add_refused(void *user, const char *path, const char *game, const char *rules,
-                        unsigned tries)
+static bool add_refused(void *user, const struct pm_refused_upload *upload)
 {
     struct refused *refused = user;
     struct pm_game_settings settings;
     struct pm_buffer body;
-    (void)rules;
-    (void)tries;
     pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
-    refused->added = pm_game_settings_init(&settings, refused->info, game, refused->error);
+    refused->added = pm_game_settings_init(&settings, refused->info, upload->game, refused->error);
     if (!refused->added)
         return false;
     const char *why = why_not(refused->consent, &settings);
     refused->added =
-        pm_file_read(path, &body, refused->error) &&
-        add_body(path,
+        pm_file_read(upload->path, &body, refused->error) &&
+        add_body(upload->path,
                  why ? why
                      : "it was refused: it is sent when the aggregator says that what "
                        "refused it has changed",

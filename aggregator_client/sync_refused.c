@@ -3,6 +3,7 @@
 #include "aggregator_client/disk/spool_format.h"
 #include "base/file.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,18 +32,19 @@ static void remove_beside(const char *path, const char *suffix)
     free(beside);
 }
 
-bool pm_refused_keep(const char *spool, const char *path, const char *reason, const char *rules,
-                     unsigned tries, struct pm_error *error)
+bool pm_refused_keep(const char *spool, const char *path, const char *reason,
+                     const struct pm_refusal *refusal, unsigned tries, struct pm_error *error)
 {
     char *folder = NULL, *to = NULL, *line = NULL, *second = NULL;
     bool kept =
         (asprintf(&folder, "%s/" PM_SPOOL_REFUSED, spool) >= 0 &&
          asprintf(&to, "%s%s", folder, strrchr(path, '/')) >= 0 &&
-         asprintf(&line, "%s\n", reason) >= 0 && asprintf(&second, "%u %s\n", tries, rules) >= 0) ||
+         asprintf(&line, "%s\n", reason) >= 0 &&
+         asprintf(&second, "%u %s %" PRId64 "\n", tries, refusal->rules, refusal->date) >= 0) ||
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     kept = kept && pm_make_folder(folder, error) &&
            write_beside(to, PM_SPOOL_REASON_SUFFIX, line, error);
-    if (kept && *rules)
+    if (kept && *refusal->rules)
         kept = write_beside(to, RULES_SUFFIX, second, error);
     else if (kept)
         remove_beside(to, RULES_SUFFIX);
@@ -151,9 +153,11 @@ bool pm_refused_rules_are_same(const char *then, const char *now)
     return strncmp(then, now, length) == 0 && (now[length] == '\0' || now[length] == '.');
 }
 
-/* What lies beside an upload: how often it was sent, and by what it was refused. */
-static bool read_rules(const char *path, unsigned *tries, char rules[static PM_HTTP_RULES])
+/* What lies beside an upload: how often it was sent, by what it was refused, and when that was
+ * there, which earlier versions did not put down. */
+static bool read_rules(const char *path, struct pm_refused_upload *upload)
 {
+    char *const rules = upload->refusal.rules;
     char *beside = pm_spool_beside(path, RULES_SUFFIX);
     struct pm_buffer text;
     pm_buffer_init(&text, 2 * PM_HTTP_RULES);
@@ -161,12 +165,13 @@ static bool read_rules(const char *path, unsigned *tries, char rules[static PM_H
     if (known) {
         char *at;
         const unsigned long number = strtoul((const char *)text.data, &at, 10);
-        const size_t length = *at == ' ' ? strcspn(++at, "\n") : 0;
+        const size_t length = *at == ' ' ? strcspn(++at, " \n") : 0;
         known = number > 0 && number < PM_REFUSED_TRIES && length > 0 && length < PM_HTTP_RULES;
-        *tries = (unsigned)number;
+        upload->tries = (unsigned)number;
         if (known) {
             memcpy(rules, at, length);
             rules[length] = '\0';
+            upload->refusal.date = strtoll(at + length, NULL, 10);
         }
     }
     pm_buffer_finish(&text);
@@ -176,20 +181,22 @@ static bool read_rules(const char *path, unsigned *tries, char rules[static PM_H
 
 static bool visit_one(const char *path, pm_refused_visit visit, void *user)
 {
-    char rules[PM_HTTP_RULES];
-    unsigned tries;
+    struct pm_refused_upload upload = {.path = path};
     struct pm_buffer body, wire;
     struct pm_profile profile;
     bool go_on = true;
-    if (!read_rules(path, &tries, rules))
+    if (!read_rules(path, &upload))
         return true;
     struct pm_arena *arena = pm_arena_create(0);
     pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
     pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
     if (arena && pm_file_read(path, &body, NULL) &&
         pm_decompress(body.data, body.size, &wire, NULL) &&
-        pm_profile_decode(wire.data, wire.size, NULL, arena, &profile, NULL))
-        go_on = visit(user, path, profile.game, rules, tries);
+        pm_profile_decode(wire.data, wire.size, NULL, arena, &profile, NULL)) {
+        upload.game = profile.game;
+        upload.day = profile.day;
+        go_on = visit(user, &upload);
+    }
     pm_buffer_finish(&wire);
     pm_buffer_finish(&body);
     pm_arena_destroy(arena);

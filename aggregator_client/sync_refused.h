@@ -17,10 +17,10 @@
 #define PM_REFUSED_TRIES 8u    /* of one upload */
 #define PM_REFUSED_AT_ONCE 16u /* that one sync sends again */
 
-/* Moves the file there. rules: of the answer; "": it is never sent again. tries: that were, the
- * first included. */
-bool pm_refused_keep(const char *spool, const char *path, const char *reason, const char *rules,
-                     unsigned tries, struct pm_error *error);
+/* Moves the file there. refusal: of the answer; without rules it is never sent again. tries: that
+ * were, the first included. */
+bool pm_refused_keep(const char *spool, const char *path, const char *reason,
+                     const struct pm_refusal *refusal, unsigned tries, struct pm_error *error);
 
 /* Deletes what is too old, or too much. */
 void pm_refused_trim(const char *spool);
@@ -29,10 +29,16 @@ void pm_refused_trim(const char *spool);
  * a dot, of what a game's uploads are. */
 bool pm_refused_rules_are_same(const char *then, const char *now);
 
-/* Calls visit for each that may be sent again, the oldest first, with where it lies, its game, what
- * it was refused by and how often it was sent; a visit that returns false is the last. */
-typedef bool (*pm_refused_visit)(void *user, const char *path, const char *game, const char *rules,
-                                 unsigned tries);
+/* One that may be sent again. */
+struct pm_refused_upload {
+    const char *path, *game;
+    uint32_t day;              /* of the upload */
+    struct pm_refusal refusal; /* the last */
+    unsigned tries;            /* how often it was sent */
+};
+
+/* Calls visit for each, the oldest first; a visit that returns false is the last. */
+typedef bool (*pm_refused_visit)(void *user, const struct pm_refused_upload *upload);
 void pm_refused_list(const char *spool, pm_refused_visit visit, void *user);
 
 /* Forgets one that was taken. */

@@ -1,7 +1,10 @@
 #include "aggregator_client/sync_send.h"
 
+#include "aggregator_client/redate.h"
+#include "base/file.h"
 #include <cjson/cJSON.h>
 #include <string.h>
+#include <time.h>
 
 enum { ANSWER_BYTES = 1 << 16 };
 
@@ -21,9 +24,9 @@ static bool is_acknowledgement(const struct pm_http_answer *answer)
     return object;
 }
 
-enum pm_fate pm_sync_send(struct pm_log *log, struct pm_retry *retry, struct pm_http *http,
-                          const struct pm_buffer *body, char rules[static PM_HTTP_RULES],
-                          struct pm_error *why)
+static enum pm_fate try_to_send(struct pm_log *log, struct pm_retry *retry, struct pm_http *http,
+                                const struct pm_buffer *body, struct pm_refusal *refusal,
+                                struct pm_error *why)
 {
     static const char path[] = "/v1/uploads";
     pm_retry_restart(retry);
@@ -47,7 +50,8 @@ enum pm_fate pm_sync_send(struct pm_log *log, struct pm_retry *retry, struct pm_
                     (pm_answer_is_temporary(&answer) || answer.status / 100 == 2);
             wait = answer.retry_after;
         }
-        memcpy(rules, answer.rules, PM_HTTP_RULES);
+        memcpy(refusal->rules, answer.rules, PM_HTTP_RULES);
+        refusal->date = answer.date;
         pm_buffer_finish(&answer.body);
         if (!again)
             return fate;
@@ -56,4 +60,22 @@ enum pm_fate pm_sync_send(struct pm_log *log, struct pm_retry *retry, struct pm_
             break;
     }
     return PM_FATE_WAITING;
+}
+
+enum pm_fate pm_sync_send(struct pm_log *log, struct pm_retry *retry, struct pm_http *http,
+                          struct pm_buffer *body, const char *kept, struct pm_refusal *refusal,
+                          struct pm_error *why)
+{
+    struct pm_error unwritten;
+    const enum pm_fate fate = try_to_send(log, retry, http, body, refusal, why);
+    if (fate != PM_FATE_REFUSED || !pm_upload_redate(body, (int64_t)time(NULL), refusal->date))
+        return fate;
+    /* On disk first: it must be the same upload whenever it is sent again. */
+    if (!pm_file_write(kept, body->data, body->size, &unwritten)) {
+        pm_log_error(log, "%s", unwritten.message);
+        return fate;
+    }
+    pm_log_info(log, "%s; the clock was off where it was recorded, so that it is dated anew",
+                why->message);
+    return try_to_send(log, retry, http, body, refusal, why);
 }

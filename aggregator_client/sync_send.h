@@ -10,9 +10,15 @@
 /* What became of an upload. */
 enum pm_fate { PM_FATE_ACKNOWLEDGED, PM_FATE_REFUSED, PM_FATE_WAITING };
 
+/* What the aggregator says of itself where it refuses (struct pm_http_answer). */
+struct pm_refusal {
+    char rules[PM_HTTP_RULES];
+    int64_t date;
+};
+
 /* Tries until there is an answer that counts, or no time is left. *why: unless it is acknowledged.
- * rules: what refused it, as the aggregator says (struct pm_http_answer); "" where it says
- * nothing. */
+ * kept: where the body lies on disk. What is refused and is of a day that cannot be gets another
+ * one (redate.h), there too, and is sent once more. */
 enum pm_fate pm_sync_send(struct pm_log *log, struct pm_retry *retry, struct pm_http *http,
-                          const struct pm_buffer *body, char rules[static PM_HTTP_RULES],
+                          struct pm_buffer *body, const char *kept, struct pm_refusal *refusal,
                           struct pm_error *why);

@@ -1,3 +1,4 @@
+#include "aggregator_client/redate.h"
 #include "aggregator_client/session_upload.h"
 #include "aggregator_client/sync_races.h"
 #include "aggregator_client/sync_refused.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RULES_BYTES = 4096 };
@@ -115,7 +117,7 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
 {
     struct pm_game_settings settings;
     struct pm_error why = {0};
-    char rules[PM_HTTP_RULES] = "";
+    struct pm_refusal refusal = {0};
     bool acknowledged;
     bool known = pm_session_upload_take_kept(upload, kept, &acknowledged);
     if (acknowledged)
@@ -138,7 +140,8 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
     } else if (!known && !write_file(kept, &upload->body, &why)) {
         note_failure(sync, &why);
     } else {
-        fate = pm_sync_send(sync->info->log, &sync->retry, http, &upload->body, rules, &why);
+        fate =
+            pm_sync_send(sync->info->log, &sync->retry, http, &upload->body, kept, &refusal, &why);
         if (fate == PM_FATE_ACKNOWLEDGED) {
             pm_game_remember(upload->game);
         } else if (fate == PM_FATE_WAITING) {
@@ -147,7 +150,7 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
         } else if (fate == PM_FATE_REFUSED) {
             pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game,
                          why.message);
-            if (!pm_refused_keep(sync->folder, kept, why.message, rules, 1, &why)) {
+            if (!pm_refused_keep(sync->folder, kept, why.message, &refusal, 1, &why)) {
                 note_failure(sync, &why);
                 fate = PM_FATE_WAITING;
             }
@@ -213,7 +216,7 @@ static void upload_session(struct sync *sync, const char *path)
         if (why.code == PM_ERROR_INPUT) {
             pm_log_error(sync->info->log, "%s", why.message);
             sync->report->sessions_damaged++;
-            if (!pm_refused_keep(sync->folder, path, why.message, "", 1, &why))
+            if (!pm_refused_keep(sync->folder, path, why.message, &(struct pm_refusal){0}, 1, &why))
                 note_failure(sync, &why);
         } else {
             sync->report->sessions_waiting++;
@@ -240,8 +243,8 @@ static void upload_session(struct sync *sync, const char *path)
 
 struct again {
     struct sync *sync;
-    char *game;                /* that was asked for last */
-    char rules[PM_HTTP_RULES]; /* of its uploads now; "": it does not say */
+    char *game;            /* that was asked for last */
+    struct pm_refusal now; /* by what its uploads would be; no rules: it does not say */
     unsigned sent;
 };
 
@@ -256,15 +259,17 @@ static void ask_rules(struct again *again, struct pm_http *http, const char *gam
         return;
     free(again->game);
     again->game = strdup(game);
-    again->rules[0] = '\0';
+    again->now = (struct pm_refusal){0};
     escaped = pm_http_escape(game);
     if (!escaped || asprintf(&target, "/v1/games/%s/rules", escaped) < 0)
         target = NULL;
     const uint32_t left = pm_retry_left(&sync->retry);
     if (target && left > 0 &&
         pm_http_request(http, target, NULL, "", RULES_BYTES, left, &answer, &why) &&
-        answer.status == 200)
-        memcpy(again->rules, answer.rules, sizeof(again->rules));
+        answer.status == 200) {
+        memcpy(again->now.rules, answer.rules, sizeof(again->now.rules));
+        again->now.date = answer.date;
+    }
     pm_buffer_finish(&answer.body);
     free(escaped);
     free(target);
@@ -276,21 +281,21 @@ static void send_again(struct sync *sync, struct pm_http *http,
 {
     struct pm_buffer body;
     struct pm_error why = {0};
-    char rules[PM_HTTP_RULES] = "";
+    struct pm_refusal refusal = {0};
     pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
     if (!pm_file_read(path, &body, &why)) {
         note_failure(sync, &why);
         pm_buffer_finish(&body);
         return;
     }
-    switch (pm_sync_send(sync->info->log, &sync->retry, http, &body, rules, &why)) {
+    switch (pm_sync_send(sync->info->log, &sync->retry, http, &body, path, &refusal, &why)) {
     case PM_FATE_ACKNOWLEDGED:
         pm_refused_remove(path);
         sync->report->uploads_again++;
         break;
     case PM_FATE_REFUSED:
         pm_log_info(sync->info->log, "an upload was refused again: %s", why.message);
-        if (!pm_refused_keep(sync->folder, path, why.message, rules, tries + 1, &why))
+        if (!pm_refused_keep(sync->folder, path, why.message, &refusal, tries + 1, &why))
             note_failure(sync, &why);
         break;
     case PM_FATE_WAITING:
@@ -300,23 +305,33 @@ static void send_again(struct sync *sync, struct pm_http *http,
     pm_buffer_finish(&body);
 }
 
-static bool try_again(void *user, const char *path, const char *game, const char *rules,
-                      unsigned tries)
+/* Is what refused it another now, or was it of a day that was to come, and can be of one that is?
+ */
+static bool may_be_taken(const struct again *again, const struct pm_refused_upload *upload)
+{
+    return again->now.rules[0] &&
+           (!pm_refused_rules_are_same(upload->refusal.rules, again->now.rules) ||
+            (pm_day_is_ahead(upload->day, upload->refusal.date) &&
+             !pm_day_is_ahead(upload->day, again->now.date)) ||
+            pm_day_anew(upload->day, (int64_t)time(NULL), again->now.date) != upload->day);
+}
+
+static bool try_again(void *user, const struct pm_refused_upload *upload)
 {
     struct again *again = user;
     struct sync *sync = again->sync;
     struct pm_game_settings settings;
     struct pm_error why = {0};
-    if (!pm_game_settings_init(&settings, sync->info, game, &why)) {
+    if (!pm_game_settings_init(&settings, sync->info, upload->game, &why)) {
         note_failure(sync, &why);
         return false;
     }
     struct pm_http *http =
         settings.withheld ? NULL : pm_sync_http(&sync->http, settings.server, &why);
     if (http) {
-        ask_rules(again, http, game);
-        if (again->rules[0] && !pm_refused_rules_are_same(rules, again->rules)) {
-            send_again(sync, http, &settings, path, tries);
+        ask_rules(again, http, upload->game);
+        if (may_be_taken(again, upload)) {
+            send_again(sync, http, &settings, upload->path, upload->tries);
             again->sent++;
         }
     }

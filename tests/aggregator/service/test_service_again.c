@@ -5,8 +5,11 @@
 #include "tests/temporary.h"
 
 #include <curl/curl.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "tests/cmocka_includes.h"
 
@@ -91,6 +94,41 @@ static void test_taken_after_all(void **state)
     client_finish(&client);
 }
 
+/* A session that ended so many seconds from now, by the clock of where it was recorded. */
+static void record_ahead(struct place *place, time_t seconds)
+{
+    struct pm_spool_session *sessions;
+    struct pm_error error;
+    size_t count;
+    record(place, 1);
+    assert_true(pm_spool_list(NULL, &sessions, &count, &error));
+    assert_int_equal(count, 1);
+    const struct timespec then[] = {{.tv_sec = time(NULL) + seconds},
+                                    {.tv_sec = time(NULL) + seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, sessions[0].path, then, 0), 0);
+    pm_spool_list_free(sessions, count);
+}
+
+/* Whatever the client's clock says, the service gets all that it recorded, once. */
+static void test_clocks_that_are_ahead(void **state)
+{
+    struct place *place = *state;
+    struct client client;
+    static const time_t ahead[] = {3600, 86400, 365 * 86400, -15000 * (time_t)86400};
+    const uint32_t cases = sizeof(ahead) / sizeof(ahead[0]);
+    place_serve(place);
+    client_make(&client, place);
+    for (uint32_t i = 0; i < cases; i++) {
+        record_ahead(place, ahead[i]);
+        sync_once(&client);
+        assert_int_equal(client.report.sessions_uploaded, 1);
+        assert_int_equal(client.report.sessions_refused, 0);
+        const struct pm_database database = place_estimates(place);
+        assert_int_equal(database.shaders[0].points[0].sessions, i + 1);
+    }
+    client_finish(&client);
+}
+
 static int set_up(void **state)
 {
     *state = place_create(44);
@@ -101,6 +139,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_taken_after_all, set_up, service_place_destroy),
+        cmocka_unit_test_setup_teardown(test_clocks_that_are_ahead, set_up, service_place_destroy),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_again", tests, NULL, NULL);

@@ -123,12 +123,14 @@ static void remember(struct pm_service *service, bool failed, const struct pm_er
 {
     pthread_mutex_lock(&service->mutex);
     const bool before = service->commit_failed;
+    /* Of a kind that was not said yet. */
+    const bool other = failed && (!before || service->commit_error.code != error->code);
     service->commit_failed = failed;
     if (failed)
         service->commit_error = *error;
     pthread_mutex_unlock(&service->mutex);
     atomic_fetch_add(&service->metrics.commit_failures, failed);
-    if (failed && !before)
+    if (other)
         pm_log_error(service->log,
                      "cannot store uploads: %s. Clients are told so and keep what they have (%s)",
                      error->message, remedy(error));

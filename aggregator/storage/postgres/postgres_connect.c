@@ -52,7 +52,9 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
     char text[300];
     if (!message)
         message = connection ? PQerrorMessage(connection) : "out of memory";
-    if (connection && PQstatus(connection) != CONNECTION_OK)
+    /* libpq's own failures have no state: the connection was lost, which its status does not say
+     * yet where that was seen while sending. */
+    if (connection && (PQstatus(connection) != CONNECTION_OK || (result && !state)))
         return pm_fail(error, PM_ERROR_NETWORK, "%s: cannot be reached: %.*s", postgres->name,
                        (int)strcspn(message, "\n"), message);
     const size_t size = strcspn(message, "\n");

@@ -63,6 +63,10 @@ void load_stop(struct load *load, bool gone);
 /* How many uploads have had this status, and how many were begun. */
 unsigned load_answers(const struct load *load, long status);
 unsigned load_begun(const struct load *load);
+/* How many were told to come again (429) and not when. */
+unsigned load_unadvised(const struct load *load);
+/* How many had another status than 204 and 429; prints the first of them. */
+unsigned load_others(const struct load *load);
 
 /* Sends everything once more to a server on the same file and adds to *sum what came of it; what
  * was acknowledged must be known to it. Frees. */

@@ -8,7 +8,8 @@
  *                      storage is full
  *   GET /v1/games/{game}/database (and /database/previous)
  *                      the PGO database (zstd), with ETag; 304 by If-None-Match; 404
- *   GET /healthz       200, or 503 while the last commit failed; needs no token
+ *   GET /healthz       200, or 503 from a commit that failed until one succeeds, of an upload or
+ *                      of one that is only tried; needs no token
  *   GET /metrics       for Prometheus
  *   and what its caller gives it routes to: the dashboard, and under /v1 the JSON that it reads
  *   (dashboard/dashboard.h)

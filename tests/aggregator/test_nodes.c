@@ -30,6 +30,8 @@ enum { NODES_MOST = 8, GAMES = 3, SHADERS = 12, SPACE = 20, GROUP = 5 };
 #define NOON (20000 * INT64_C(86400) + 43200)
 
 static unsigned kills = 8, uploads = 240, nodes = 3;
+static unsigned
+    killed_elsewhere; /* of the kills, those on machines that tables are distributed to */
 static const char *const games[GAMES] = {"game", "another", "third"};
 
 static const struct pm_profile *upload_of(struct place *place, unsigned number)
@@ -125,14 +127,23 @@ static pid_t start_node(const char *url, unsigned node, atomic_uint *next)
 
 /* ---- what befalls them ---- */
 
-/* One of the engine's processes that serve a node ends as if the machine had; then the engine ends
- * all of them and recovers. */
-static void kill_backend(void)
+/* A process of the engine that serves a node; one of a machine that it distributes tables to. */
+static const char here[] = "SELECT pid FROM pg_stat_activity WHERE application_name = 'piecemeal'"
+                           " ORDER BY random() LIMIT 1",
+                  elsewhere[] =
+                      "SELECT result FROM run_command_on_workers('SELECT pid FROM pg_stat_activity"
+                      " WHERE application_name LIKE ''citus_internal%'' AND state <> ''idle''"
+                      " ORDER BY random() LIMIT 1') WHERE success AND result <> ''"
+                      " ORDER BY random() LIMIT 1";
+
+/* One of them ends as if the machine had; then the engine there ends all of them and recovers. */
+static void kill_backend(struct pm_random *random)
 {
+    const bool distributed = getenv("PM_TEST_CITUS") && pm_random_below(random, 2) == 0;
     PGconn *connection = PQconnectdb(getenv("PM_TEST_STORAGE"));
-    PGresult *result =
-        PQexec(connection, "SELECT pid FROM pg_stat_activity WHERE application_name = 'piecemeal'"
-                           " ORDER BY random() LIMIT 1");
+    PGresult *result = PQexec(connection, distributed ? elsewhere : here);
+    killed_elsewhere +=
+        distributed && PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1;
     if (PQresultStatus(result) == PGRES_TUPLES_OK && PQntuples(result) == 1)
         kill((pid_t)atol(PQgetvalue(result, 0, 0)), SIGKILL);
     PQclear(result);
@@ -198,7 +209,7 @@ static unsigned torment(const char *url, pid_t pids[static NODES_MOST], atomic_u
         }
         const unsigned node = (unsigned)pm_random_below(&random, nodes);
         if (pm_random_below(&random, 4) == 0) {
-            kill_backend();
+            kill_backend(&random);
             done++;
         } else if (pids[node] != 0) {
             kill(pids[node], SIGKILL);
@@ -252,7 +263,8 @@ static void test_nothing_lost_nothing_twice(void **state)
     for (unsigned i = 0; i < nodes; i++)
         pids[i] = start_node(engine->path, i, &next[i]);
     const unsigned done = torment(engine->path, pids, next);
-    printf("%u kills, %u uploads\n", done, uploads);
+    printf("%u kills (%u of machines that are distributed to), %u uploads\n", done,
+           killed_elsewhere, uploads);
     assert_true(done >= kills / 2);
     assert_true(!getenv("PM_TEST_STANDBY") || done > kills / 2);
 

@@ -2,7 +2,7 @@
 # with_postgres.sh [--citus|--standby|--small|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
 # socket alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id.
 # PM_TEST_ENGINE and PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. --citus: it coordinates
-# two more, over which tables are distributed. --standby:
+# two more, over which tables are distributed, and PM_TEST_CITUS is 1. --standby:
 # another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --small: its folder is a disk of its own of 128 MiB. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
 set -eu
 citus=
@@ -88,6 +88,7 @@ say() {
     "$bin/psql" -qXtA -v ON_ERROR_STOP=1 -h "$1" -U piecemeal -d postgres -c "$2" >/dev/null
 }
 if [ -n "$citus" ]; then
+    export PM_TEST_CITUS=1
     # Tests make many schemas, each with tables of its own: few shards do.
     set_up='-c shared_preload_libraries=citus -c citus.node_conninfo=sslmode=prefer -c citus.shard_count=4
         -c max_prepared_transactions=200 -c citus.recover_2pc_interval=2s'

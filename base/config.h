@@ -77,6 +77,7 @@ struct pm_config {
         uint32_t variants, variants_per_minute, creation_ms, predicates;
         uint32_t proven_ms_per_pipeline, proven_ms_per_second;
         double background_share; /* of one core; 1: as much as there is */
+        double trial_share;      /* of the frames' time */
     } limits;
     struct {
         enum pm_log_level level;

@@ -75,6 +75,7 @@ const struct pm_config_entry pm_config_entries[] = {
      NULL},
     {"limits.predicates", PM_CONFIG_COUNT, AT(limits.predicates), 0, 1u << 20, NULL},
     {"limits.background_share", PM_CONFIG_PROBABILITY, AT(limits.background_share), 0.001, 1, NULL},
+    {"limits.trial_share", PM_CONFIG_PROBABILITY, AT(limits.trial_share), 0.0001, 1, NULL},
     {"log.level", PM_CONFIG_CHOICE, AT(log.level), 0, 0, level_names},
     {"log.file", PM_CONFIG_STRING, AT(log.file), 0, 0, NULL},
     {"ab.frames", PM_CONFIG_COUNT, AT(ab.frames), 4, 1u << 20, NULL},

@@ -50,6 +50,7 @@ struct pm_timed {
     struct pm_trial *trial;
     uint32_t track, pair;
     bool variant;
+    int64_t charged; /* for the pair, by its first half (trial/budget.h) */
 };
 
 enum { PM_TIMED_MOST = 8, PM_TIMED_TRIALS = 4 }; /* trials in one measurement */

@@ -36,7 +36,6 @@ struct pm_candidate {
     void (*measured)(struct pm_candidate *candidate, const struct pm_anytime *seen);
     uint32_t variant; /* as a point of its race (profile/variant_point.h), so that what was measured
                          is told others; 0: none is */
-    bool budgeted;    /* its trial takes no more of the frames' time than it may (trial.c) */
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);

@@ -65,7 +65,6 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         return NULL;
     }
     arm->built->contest = contest;
-    arm->built->candidate.budgeted = true;
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->next = contest->pipeline->arms;

@@ -27,7 +27,7 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
         return NULL;
     trials->device = device;
     trials->pairs = pm_pair_store_open(device);
-    trials->begun_at = pm_now();
+    pm_budget_init(&trials->budget, device->instance->config.limits.trial_share, pm_now());
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
 }
@@ -59,12 +59,11 @@ static void log_unfinished(const struct pm_trial *trial)
 }
 
 /* Faster variants give some of it back. */
-static void log_spent(const struct pm_trials *trials)
+static void log_spent(struct pm_trials *trials)
 {
-    const double spent = (double)atomic_load(&trials->spent_by_all);
     if (trials->first != NULL)
         pm_log_info(trials->device->instance->log, "trials took %.3f %% of the time",
-                    100 * spent / (double)(pm_now() - trials->begun_at + 1));
+                    100 * pm_budget_spent(&trials->budget, pm_now()));
 }
 
 void pm_trials_destroy(struct pm_trials *trials)
@@ -86,6 +85,7 @@ void pm_trials_destroy(struct pm_trials *trials)
         free(trial);
     }
     pm_pairs_store_close(trials->pairs);
+    pm_budget_finish(&trials->budget);
     pthread_mutex_destroy(&trials->lock);
     free(trials);
 }
@@ -143,7 +143,6 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->key = candidate->key;
     trial->original = candidate->original;
     trial->is_private = candidate->is_private;
-    trial->budgeted = candidate->budgeted;
     trial->variant = candidate->variant;
     trial->promising = candidate->promising;
     trial->environment = candidate->environment;
@@ -259,6 +258,7 @@ static void try_again(struct pm_trial *trial)
     if (trial->retry < LONGEST_RETRY)
         trial->retry *= 2;
     trial->again = true;
+    atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         c->again(c);
@@ -354,6 +354,7 @@ void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat)
     if (trials == NULL || heartbeat % TRIAL_LOOK != 0)
         return;
     pthread_mutex_lock(&trials->lock);
+    pm_budget_frames(&trials->budget, TRIAL_LOOK, pm_now());
     for (struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next)
         look_at(trial, heartbeat);
     pthread_mutex_unlock(&trials->lock);

@@ -10,11 +10,6 @@
 
 enum { CALLS_A_FRAME = 8 }; /* of a pipeline */
 
-/* Of the frames' time, for trials with a budget: what slower variants take longer, and for each use
- * what timing it costs. */
-#define SHARE 0.005
-enum { USE_NANOSECONDS = 5000 };
-
 /* ---- the next use ---- */
 
 /* Whether the trial's uses are, or become, of that kind. */
@@ -45,28 +40,23 @@ static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint6
     return track;
 }
 
-/* Whether a trial with a budget may begin another pair. */
-static bool may_spend(const struct pm_trial *trial)
-{
-    struct pm_trials *trials = trial->owner;
-    return !trial->budgeted ||
-           (double)atomic_load(&trials->spent) <= SHARE * (double)(pm_now() - trials->begun_at);
-}
-
 static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
 {
     const uint64_t heartbeat = pm_trials_now(trial->owner);
     struct trial_track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
     if (track == NULL)
         return false;
-    if (atomic_load(&track->next) % 2 == 0 && !may_spend(trial)) {
+    int64_t charged = 0;
+    if (atomic_load(&track->next) % 2 == 0) {
+        charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
         atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
-        return false;
+        if (charged < 0)
+            return false;
     }
     const uint32_t index = (uint32_t)(track - trial->tracks);
     const uint32_t use = atomic_fetch_add(&track->next, 1);
     const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
-    *timed = (struct pm_timed){trial, index, use / 2, ((order ^ use) & 1) != 0};
+    *timed = (struct pm_timed){trial, index, use / 2, ((order ^ use) & 1) != 0, charged};
     atomic_store_explicit(&track->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);
@@ -185,15 +175,17 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
                   outcome, paired, trial->pairs);
 }
 
-/* The difference with its sign, and no more than either took: what else ran adds as much as it
- * takes away. */
-static void spend(struct pm_trial *trial, const double *time)
+/* What a pair took, of what the track is of now. */
+static void settle(struct pm_trial *trial, struct trial_track *track, const struct trial_pair *pair,
+                   bool again)
 {
-    const double longer = fmax(-time[1], fmin(time[1] - time[0], time[0]));
-    const int64_t spent = (int64_t)longer + 2 * USE_NANOSECONDS;
-    atomic_fetch_add(&trial->owner->spent_by_all, spent);
-    if (trial->budgeted)
-        atomic_fetch_add(&trial->owner->spent, spent);
+    const uint64_t what = atomic_load(&track->what);
+    if (track->costs != what) {
+        track->costs = what;
+        track->cost = (struct pm_use_cost){0};
+    }
+    pm_budget_settle(&trial->owner->budget, &trial->cost, &track->cost, pair->time, again,
+                     pair->charged);
 }
 
 /* One more pair of a trial that only measures. */
@@ -241,19 +233,21 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     struct pm_trial *trial = timed->trial;
     if (atomic_load(&trial->over))
         return;
-    struct trial_pair *pair = &trial->tracks[timed->track].pending[timed->pair % TRIAL_PENDING];
+    struct trial_track *track = &trial->tracks[timed->track];
+    struct trial_pair *pair = &track->pending[timed->pair % TRIAL_PENDING];
     if (pair->number != timed->pair)
         *pair = (struct trial_pair){.number = timed->pair};
     pair->time[timed->variant] = nanoseconds;
+    pair->charged += timed->charged;
     pair->have |= 1u << timed->variant;
     if (pair->have != 3)
         return;
-    spend(trial, pair->time);
+    const bool again = is_again(trial);
+    settle(trial, track, pair, again);
     if (atomic_load(&trial->measures)) {
         measure(trial, pair->time);
         return;
     }
-    const bool again = is_again(trial);
     const struct pm_pair_owner owner = pm_trial_owner_of_pairs(trial);
     if (!again)
         pm_pair_list_recall(&trial->pairs_seen, &owner);

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "base/anytime.h"
+#include "layer/trial/budget.h"
 #include "layer/trial/pair_list.h"
 #include "layer/trial/pass_table.h"
 #include "layer/trial/trial.h"
@@ -26,6 +27,7 @@ struct trial_pair {
     uint32_t number;
     uint32_t have; /* bit 0: the original's time, bit 1: the variant's */
     double time[2];
+    int64_t charged;
 };
 
 /* A use that comes again in each frame. */
@@ -34,6 +36,8 @@ struct trial_track {
     _Atomic uint64_t used_at; /* heartbeat */
     _Atomic uint32_t next;    /* uses so far */
     struct trial_pair pending[TRIAL_PENDING];
+    struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
+    uint64_t costs;
 };
 
 struct pm_trial {
@@ -70,8 +74,8 @@ struct pm_trial {
     struct pm_anytime seen;   /* the poller's, while it measures */
     uint32_t variant;         /* a point of its race (candidate.h) */
     struct pm_anytime untold; /* of it, measured whole; under the lock */
-    bool budgeted;            /* set when it begins */
-    bool traced;              /* its trace has its beginning; under the lock */
+    struct pm_trial_cost cost;
+    bool traced; /* its trace has its beginning; under the lock */
 };
 
 struct pm_trials {
@@ -80,11 +84,9 @@ struct pm_trials {
     pthread_mutex_t lock;
     struct pm_trial *first; /* all there were */
     bool unreported;
-    int64_t begun_at;             /* pm_now() */
-    _Atomic int64_t spent;        /* nanoseconds that budgeted trials took of the frames' time */
-    _Atomic int64_t spent_by_all; /* likewise all trials */
-    _Atomic uint64_t used_at;     /* heartbeat at which something was timed, or a trial was added */
-    struct pm_pass_table passes;  /* what was worth timing in the frame before */
+    struct pm_budget budget;
+    _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
+    struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
 
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of

@@ -1,0 +1,92 @@
+#include "layer/trial/budget.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+/* Of a timed use: two timestamps, and a pipeline that is bound for it. */
+#define USE 5000
+/* A frame, before some have passed, and at most: one that takes longer is a loading screen. */
+#define FIRST_FRAME INT64_C(2000000)
+#define LONGEST_FRAME INT64_C(50000000)
+
+void pm_budget_init(struct pm_budget *budget, double share, int64_t now)
+{
+    *budget = (struct pm_budget){
+        .allowance = {.per_nanosecond = share, .filled_at = now},
+        .begun_at = now,
+        .frame = FIRST_FRAME,
+        .framed_at = now,
+    };
+    pthread_mutex_init(&budget->lock, NULL);
+}
+
+void pm_budget_finish(struct pm_budget *budget)
+{
+    pthread_mutex_destroy(&budget->lock);
+}
+
+void pm_budget_frames(struct pm_budget *budget, uint32_t frames, int64_t now)
+{
+    const int64_t frame = (now - budget->framed_at) / (frames > 0 ? frames : 1);
+    atomic_store(&budget->frame, frame < LONGEST_FRAME ? frame : LONGEST_FRAME);
+    budget->framed_at = now;
+}
+
+static void spend(struct pm_budget *budget, int64_t nanoseconds)
+{
+    budget->allowance.left -= (double)nanoseconds;
+    budget->spent += nanoseconds;
+}
+
+int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
+{
+    const int64_t expected = atomic_load(&cost->expected);
+    int64_t charged = -1;
+    pthread_mutex_lock(&budget->lock);
+    pm_allowance_fill(&budget->allowance, now);
+    if (budget->allowance.left >= 0 || budget->allowance.per_nanosecond >= 1) {
+        charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
+        spend(budget, charged);
+    }
+    pthread_mutex_unlock(&budget->lock);
+    return charged;
+}
+
+/* How much longer than before all pairs of the use took, with this one. */
+static double longer(struct pm_use_cost *use, const double *time, bool again)
+{
+    if (use->again != again)
+        *use = (struct pm_use_cost){.again = again};
+    use->pairs++;
+    for (int i = 0; i < 2; i++)
+        use->logs[i] += log(time[i]);
+    const double own = exp(use->logs[0] / use->pairs), variant = exp(use->logs[1] / use->pairs);
+    const double told = use->told;
+    use->told = use->pairs * (again ? own - variant : variant - own);
+    return use->told - told;
+}
+
+void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
+                      const double time[static 2], bool again, int64_t charged)
+{
+    const double took = longer(use, time, again) + 2 * USE;
+    if (cost->again != again) {
+        cost->again = again;
+        cost->sum = 0;
+        cost->pairs = 0;
+    }
+    cost->sum += took;
+    cost->pairs++;
+    atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
+    pthread_mutex_lock(&budget->lock);
+    spend(budget, (int64_t)took - charged);
+    pthread_mutex_unlock(&budget->lock);
+}
+
+double pm_budget_spent(struct pm_budget *budget, int64_t now)
+{
+    pthread_mutex_lock(&budget->lock);
+    const int64_t spent = budget->spent;
+    pthread_mutex_unlock(&budget->lock);
+    return (double)spent / (double)(now - budget->begun_at + 1);
+}

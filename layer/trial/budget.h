@@ -1,0 +1,65 @@
+/*
+ * What trials may cost: a share of the frames' time (limits.trial_share; 1: as much as they take).
+ * A pair takes longer by what its slower side adds, and by what timing costs. It is charged when it
+ * begins, by what the pairs of its trial took so far, and corrected when both its times are there:
+ * so those that are under way count, and one whose times never come stays charged. A pair of a
+ * trial of which nothing is known yet is charged a frame.
+ *
+ * What a trial's pairs took is told from the geometric means of either side's times, for each use
+ * that comes again: what else runs now and then makes one time of many longer, and weighs little
+ * in them. It is longer than what is bound otherwise: the game's own, or, where a variant is used
+ * and tried again, that.
+ *
+ * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
+ * save: a long menu is not followed by seconds of slow frames.
+ *
+ * Thread safety: pm_budget_begin and pm_budget_spent may be called from any thread; the rest says
+ * whose it is. Times are nanoseconds, `now` is pm_now()'s.
+ */
+#pragma once
+
+#include "layer/core/allowance.h"
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct pm_budget {
+    pthread_mutex_t lock; /* the allowance and what is spent */
+    struct pm_allowance allowance;
+    int64_t begun_at, spent;
+    _Atomic int64_t frame; /* what one takes */
+    int64_t framed_at;     /* of who counts frames */
+};
+
+void pm_budget_init(struct pm_budget *budget, double share, int64_t now);
+void pm_budget_finish(struct pm_budget *budget);
+
+/* So many frames have passed since the last call. One thread at a time. */
+void pm_budget_frames(struct pm_budget *budget, uint32_t frames, int64_t now);
+
+/* What a trial's pairs took; all zero: none has. */
+struct pm_trial_cost {
+    _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
+    double sum;               /* the poller's, as all that follows */
+    uint32_t pairs;
+    bool again; /* it is a variant that is bound otherwise */
+};
+
+/* What those of a use took that comes again in each frame. The poller's. */
+struct pm_use_cost {
+    uint32_t pairs;
+    double logs[2]; /* sums of logarithms: of the game's own, and of the variant */
+    double told;
+    bool again;
+};
+
+/* A pair may begin, and is charged so much; below 0: it may not. */
+int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
+
+/* Its times are there, of the game's own and of the variant. again: the variant is what is bound
+ * otherwise. The poller's thread. */
+void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
+                      const double time[static 2], bool again, int64_t charged);
+
+/* The share of time that was spent, with what is under way; below 0: more was saved. */
+double pm_budget_spent(struct pm_budget *budget, int64_t now);

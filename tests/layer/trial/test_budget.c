@@ -1,0 +1,123 @@
+/* What trials may spend (budget.h), on a clock of the test's own. */
+#include "layer/trial/budget.h"
+
+#include "base/random.h"
+#include "tests/cmocka_includes.h"
+
+enum { MS = 1000000, TIMING = 10000 /* what timing a pair costs */ };
+
+static const int64_t second = PM_SECOND;
+
+static struct pm_budget budget_of(double share)
+{
+    struct pm_budget budget;
+    pm_budget_init(&budget, share, 0);
+    return budget;
+}
+
+/* A pair of a trial, of which nothing is known before the first. */
+static void one_pair(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
+                     double own, double variant, bool again, int64_t now)
+{
+    const int64_t charged = pm_budget_begin(budget, cost, now);
+    assert_true(charged >= 0);
+    pm_budget_settle(budget, cost, use, (double[]){own, variant}, again, charged);
+}
+
+/* How many pairs may begin at once. */
+static uint32_t pairs_at(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
+{
+    uint32_t count = 0;
+    while (count < 1000 && pm_budget_begin(budget, cost, now) >= 0)
+        count++;
+    return count;
+}
+
+static void pairs_under_way_count(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    one_pair(&budget, &cost, &use, 1 * MS, 2 * MS, false, 0);
+    assert_in_range(cost.expected, 1 * MS + TIMING - 1, 1 * MS + TIMING);
+    assert_int_equal(pairs_at(&budget, &cost, 0), 0);
+    /* Five milliseconds, of which the first has been spent: four, and one with what is left. */
+    assert_int_equal(pairs_at(&budget, &cost, second), 4);
+    assert_true(pm_budget_spent(&budget, second) < 0.0051);
+    pm_budget_finish(&budget);
+}
+
+static void an_unknown_pair_is_a_frame(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost first = {0}, second_one = {0};
+    struct pm_use_cost use = {0};
+    pm_budget_frames(&budget, 100, second);
+    const int64_t charged = pm_budget_begin(&budget, &first, second);
+    assert_int_equal(charged, 10 * MS + TIMING);
+    assert_true(pm_budget_begin(&budget, &second_one, second) < 0);
+    pm_budget_settle(&budget, &first, &use, (double[]){1 * MS, 1 * MS}, false, charged);
+    assert_true(pm_budget_begin(&budget, &second_one, second) >= 0);
+    pm_budget_finish(&budget);
+}
+
+static void what_is_used_is_compared_with(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    one_pair(&budget, &cost, &use, 3 * MS, 2 * MS, false, 0);
+    assert_true(pm_budget_spent(&budget, second) < 0);
+    one_pair(&budget, &cost, &use, 3 * MS, 2 * MS, true, 0);
+    assert_in_range(cost.expected, 1 * MS + TIMING - 1, 1 * MS + TIMING);
+    /* What the one saved the other spent, but for timing both. */
+    assert_float_equal(pm_budget_spent(&budget, second), 2e-9 * TIMING, 1e-8);
+    pm_budget_finish(&budget);
+}
+
+static void is_not_saved_for_long(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {.expected = 1 * MS};
+    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 6);
+    pm_budget_finish(&budget);
+}
+
+/* Now and then something else runs meanwhile: what both take alike costs nothing. */
+static void spikes_weigh_little(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(1);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    struct pm_random random;
+    pm_random_init(&random, 7);
+    double difference = 0;
+    for (int i = 1; i <= 400; i++) {
+        double time[2];
+        for (int side = 0; side < 2; side++)
+            time[side] = 1 * MS * (pm_random_unit(&random) < 0.02 ? 50 : 1);
+        difference += time[1] - time[0];
+        one_pair(&budget, &cost, &use, time[0], time[1], false, i * second);
+    }
+    const double spent = pm_budget_spent(&budget, 0) - 400.0 * TIMING;
+    assert_true(difference > 40.0 * MS || difference < -40.0 * MS);
+    assert_true(spent < 20.0 * MS && spent > -20.0 * MS);
+    pm_budget_finish(&budget);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_under_way_count),
+        cmocka_unit_test(an_unknown_pair_is_a_frame),
+        cmocka_unit_test(what_is_used_is_compared_with),
+        cmocka_unit_test(is_not_saved_for_long),
+        cmocka_unit_test(spikes_weigh_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

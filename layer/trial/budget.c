@@ -8,6 +8,11 @@
 /* A frame, before some have passed, and at most: one that takes longer is a loading screen. */
 #define FIRST_FRAME INT64_C(2000000)
 #define LONGEST_FRAME INT64_C(50000000)
+/* The longer of a pair's times counts as so many times the shorter at most: beyond, something else
+ * ran. */
+#define LONGEST_TIME 5
+
+enum { KNOWN = 4 /* pairs, from which on is known what one takes */ };
 
 void pm_budget_init(struct pm_budget *budget, double share, int64_t now)
 {
@@ -59,7 +64,7 @@ static double longer(struct pm_use_cost *use, const double *time, bool again)
         *use = (struct pm_use_cost){.again = again};
     use->pairs++;
     for (int i = 0; i < 2; i++)
-        use->logs[i] += log(time[i]);
+        use->logs[i] += log(fmin(time[i], LONGEST_TIME * time[1 - i]));
     const double own = exp(use->logs[0] / use->pairs), variant = exp(use->logs[1] / use->pairs);
     const double told = use->told;
     use->told = use->pairs * (again ? own - variant : variant - own);
@@ -77,7 +82,8 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     }
     cost->sum += took;
     cost->pairs++;
-    atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
+    if (cost->pairs >= KNOWN)
+        atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
     spend(budget, (int64_t)took - charged);
     pthread_mutex_unlock(&budget->lock);

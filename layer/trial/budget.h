@@ -2,8 +2,8 @@
  * What trials may cost: a share of the frames' time (limits.trial_share; 1: as much as they take).
  * A pair takes longer by what its slower side adds, and by what timing costs. It is charged when it
  * begins, by what the pairs of its trial took so far, and corrected when both its times are there:
- * so those that are under way count, and one whose times never come stays charged. A pair of a
- * trial of which nothing is known yet is charged a frame.
+ * so those that are under way count, and one whose times never come stays charged. Each of a
+ * trial's first four is charged a frame.
  *
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little

@@ -10,6 +10,7 @@
 #include "page_dashboard_html.h"
 #include "page_main_js.h"
 #include "page_openapi_json.h"
+#include "page_operator_js.h"
 #include "page_pages_js.h"
 #include "page_table_js.h"
 #include "page_view_js.h"
@@ -43,6 +44,7 @@ static const struct page pages[] = {
     PAGE("/assets/chart.js", JAVASCRIPT, page_chart_js),
     PAGE("/assets/table.js", JAVASCRIPT, page_table_js),
     PAGE("/assets/pages.js", JAVASCRIPT, page_pages_js),
+    PAGE("/assets/operator.js", JAVASCRIPT, page_operator_js),
     PAGE("/assets/main.js", JAVASCRIPT, page_main_js),
     PAGE("/v1/openapi.json", "application/json", page_openapi_json),
 };

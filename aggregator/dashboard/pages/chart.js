@@ -150,8 +150,9 @@ export function estimate(low, value, high, counts, bins) {
     svg("line", { class: "rule", x1: 0, x2: 154, y1: 25, y2: 25 }),
     svg("line", { class: "span", x1: at[0], x2: Math.max(at[2], at[0] + 1), y1: 30, y2: 30 }),
     svg("line", { class: "mark", x1: at[1], x2: at[1], y1: 25, y2: 35 }),
-    [[0, "0"], [ONE, "1"], ...(last > ONE ? [[last, bins[last].high === null ? "∞" : number(bins[last].high)]] : [])].map(([bin, label]) =>
-      svg("text", { x: x(bin + 0.5), y: 45, "text-anchor": bin === 0 ? "start" : bin === last ? "end" : "middle" }, label)));
+    // Of two that would touch, the end's.
+    [[0, "0"], ...(last > ONE && slot * (last - ONE) < 24 ? [] : [[ONE, "1"]]), ...(last > ONE ? [[last, bins[last].high === null ? "∞" : number(bins[last].high)]] : [])].map(([bin, label]) =>
+      svg("text", { x: bin === last ? 153 : x(bin + 0.5), y: 45, "text-anchor": bin === last ? "end" : "middle" }, label)));
 }
 
 // An estimate with its interval, over 0 to `most`.

@@ -1,6 +1,7 @@
 // Which page the address names, moving between them, and the token.
 
 import { ApiError, get, token } from "./api.js";
+import * as operator from "./operator.js";
 import * as pages from "./pages.js";
 import { el, number } from "./view.js";
 
@@ -25,8 +26,8 @@ function parse(hash) {
 
 function choose([first, name, list, key, profile]) {
   if (!first) return ["games", (place) => pages.games(place)];
-  if (first === "quarantine") return ["quarantine", (place) => pages.quarantine(place)];
-  if (first === "service") return ["service", (place) => pages.service(place)];
+  if (first === "quarantine") return ["quarantine", (place) => operator.quarantine(place)];
+  if (first === "service") return ["service", (place) => operator.service(place)];
   if (first !== "games" || name === undefined) return [null, null];
   if (list === undefined) return ["games", (place) => pages.game(place, name)];
   if (list === "candidates") return ["games", (place) => pages.candidates(place, name)];

@@ -3,18 +3,18 @@
 import { get } from "./api.js";
 import { estimate, interval, lineChart } from "./chart.js";
 import { pager, table } from "./table.js";
-import { bytes, compact, count, el, fraction, link, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
+import { compact, count, el, fraction, link, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
 
 const LIMIT = 50;
 
 // The parameters of a list as the address has them, and how a control changes them.
-function listState(place, defaults) {
+export function listState(place, defaults) {
   const state = { limit: LIMIT, offset: Number(place.parameters.offset) || 0, order: place.parameters.order || "natural" };
   for (const [name, value] of Object.entries(defaults)) state[name] = place.parameters[name] || value;
   return state;
 }
 
-function searchForm(place, label, extra) {
+export function searchForm(place, label, extra) {
   const submit = (event) => {
     event.preventDefault();
     place.change({ ...Object.fromEntries(new FormData(event.target)), offset: 0 });
@@ -37,15 +37,15 @@ const yesNo = (value) => el("span", { class: value ? "yes" : "no" }, value ? "ye
 // Why a shader is not published, in words.
 const WAITS = {
   tokens: (one) => `${count(one.have)} of ${count(one.need)} tokens on one day`,
-  sessions: (one) => `point ${one.point}: ${count(one.have)} of ${count(one.need)} sessions`,
+  sessions: (one) => `point ${one.point} has ${count(one.have)} of ${count(one.need)} sessions`,
   pairs: (one) => `${count(one.have)} of ${count(one.need)} pairs`,
-  interval: (one) => `point ${one.point}: ±${number(one.have)}, needs ±${number(one.need)}`,
+  interval: (one) => `point ${one.point} is known to ±${number(one.have)}, needs ±${number(one.need)}`,
 };
 const duration = (days) => (days < 1 ? "less than a day" : days < 1.5 ? "about a day" : days > 3650 ? "more than ten years" : `about ${count(days)} days`);
 // Why it is not published, and until when; empty where it is.
 function waits(one) {
   if (one.published || one.waits === null) return [];
-  const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)}, at ${number(one.waits.sessions_a_day)} sessions a day`;
+  const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)} more, at ${number(one.waits.sessions_a_day)} sessions a day`;
   return [WAITS[one.waits.for](one.waits), when].filter((text) => text !== null);
 }
 
@@ -266,7 +266,7 @@ function candidateTable(name, rows) {
     { name: "Shader's share", cell: (one) => percent(one.shader_share) },
     { name: "P(zero)", cell: (one) => el("span", null, interval95(one.probability, one.probability_low, one.probability_high),
       el("span", { class: "sub" }, `${number(one.writes)} writes / subgroup`)) },
-    { name: "Must save", cell: (one) => `${number(one.break_even)} checks` },
+    { name: "Must save", cell: (one) => one.break_even < 1.005 ? "1 check" : `${number(one.break_even)} checks` },
     { name: "Sessions", cell: (one) => count(one.sessions) },
   ];
   return table("Zero candidates", columns, rows, {}, () => {}, "No value has been seen to be zero yet.");
@@ -291,6 +291,25 @@ export async function candidates(place, name) {
 }
 
 // ---- one shader ----
+
+// What a profile is of.
+const OF = {
+  block: "How often its blocks run", zero: "How often its values are zero", constant: "How often its uniforms are the same",
+  timing: "How long its specialized version takes",
+};
+function subject(one) {
+  const lanes = one.environment.subgroup_size;
+  return `${OF[one.kind] || one.kind}${one.kind === "timing" ? `, on ${device(one.environment)}` : lanes > 0 ? `, where subgroups have ${count(lanes)} lanes` : ""}. `;
+}
+
+// The first sentence: is it known, and do clients have it?
+function known(one) {
+  const told = one.published ? el("span", { class: "yes" }, "Published: clients have it.")
+    : el("span", null, el("span", { class: "no" }, "Not published yet"), waits(one).length > 0 ? `: ${waits(one).join("; ")}.` : ".");
+  const gain = one.time ? { faster: `${faster(one.time.ratio)} than the game's own. `, slower: `${faster(one.time.ratio)} than the game's own. `,
+    undecided: "Not known yet whether it is faster. " }[one.time.verdict] : "";
+  return el("p", { class: "verdict" }, subject(one), gain, told);
+}
 
 const MEASURES = {
   frequency: "Runs per invocation", uniform: "Uniform lanes", subgroups: "Runs per subgroup",
@@ -320,8 +339,8 @@ function pointColumns(answer, kind) {
 function whichChoice(place) {
   const now = place.parameters.which || "all";
   return el("form", { class: "filter", onsubmit: (event) => event.preventDefault() },
-    el("label", null, "Points", el("select", { name: "which", "data-focus": "which", onchange: (event) => place.change({ which: event.target.value, offset: 0 }) },
-      [["all", "all"], ["lacking", "those that lack samples"]].map(([value, text]) => el("option", { value, selected: value === now }, text)))));
+    el("label", null, "Show", el("select", { name: "which", "data-focus": "which", onchange: (event) => place.change({ which: event.target.value, offset: 0 }) },
+      [["all", "all points"], ["lacking", "those that lack samples"]].map(([value, text]) => el("option", { value, selected: value === now }, text)))));
 }
 
 export async function shader(place, name, key, profile) {
@@ -332,8 +351,8 @@ export async function shader(place, name, key, profile) {
   return { title: "Shader " + shortKey(key), nodes: [
     crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name)), link(["games", name, "shaders", key], {}, "all profiles of this shader")),
     el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, one.key)),
+    known(one),
     tiles(
-      tile("profile", one.profile),
       tile("of the points covered", fraction(one.points_covered, one.points), `${one.points_covered} of ${one.points}`),
       tile("points that lack samples", count(one.points_lacking)),
       ...(one.left_out === null ? [] : [tile("left out, not worth measuring", count(one.left_out))]),
@@ -346,10 +365,8 @@ export async function shader(place, name, key, profile) {
       ] : [
         tile("samples", compact(one.samples)),
         tile("expected until each point has one", compact(one.samples_expected)),
-      ]),
-      tile("published", yesNo(one.published))),
-    waits(one).length > 0 ? el("p", { class: "note" }, "Not published: " + waits(one).join("; ") + ".") : null,
-    one.time ? el("p", { class: "note" }, `On ${device(one.environment)}. ` + timingNote, originalLink(name, one)) : null,
+      ])),
+    one.time ? el("p", { class: "note" }, timingNote, one.original === null ? null : [" It was ", originalLink(name, one), "."]) : null,
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
     whichChoice(place),
@@ -369,52 +386,8 @@ export async function profiles(place, name, key) {
   return { title: "Shader " + shortKey(key), nodes: [
     crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name))),
     el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, key)),
+    el("p", { class: "note" }, "A line for each thing that is measured of it, and each size of subgroups or device."),
     table("Profiles of the shader", columns, answer.shaders, {}, () => {}, "There is none."),
     pager("profiles", answer, place.change),
-  ] };
-}
-
-// ---- quarantine ----
-
-export async function quarantine(place) {
-  const state = listState(place, { search: "" });
-  const answer = await get(["quarantine"], { limit: state.limit, offset: state.offset, game: state.search }, place.signal);
-  const columns = [
-    { name: "Why", text: true, wrap: true, cell: (entry) => entry.reason },
-    { name: "Game", text: true, wrap: true, cell: (entry) => (entry.game ? nameOf(entry.game) : "(could not be read)") },
-    { name: "When", text: true, cell: (entry) => time(entry.time) },
-    { name: "Kept", text: true, cell: (entry) => (entry.body_bytes === null ? "no" : bytes(entry.body_bytes)) },
-  ];
-  return { title: "Quarantine", nodes: [
-    el("h1", { tabindex: -1 }, "Quarantine"),
-    el("p", { class: "note" }, "Uploads that cannot be, the latest first. None of them counted. Times are to the hour, and nothing says who sent them. " +
-      "Kept are those that could be read whole, up to 64 KiB each."),
-    searchForm(place, "Game"),
-    table("Quarantine", columns, answer.entries, {}, () => {}, "No upload is in quarantine."),
-    pager("entries", answer, place.change),
-  ] };
-}
-
-// ---- the service ----
-
-export async function service(place) {
-  const answer = await get(["status"], {}, place.signal);
-  const columns = [
-    { name: "Answered", text: true, cell: ([name]) => name.replace("_", " ") },
-    { name: "Uploads", cell: ([, uploads]) => count(uploads) },
-  ];
-  return { title: "Service", nodes: [
-    el("h1", { tabindex: -1 }, "Service"),
-    tiles(
-      tile("uploads a second, last minute", number(answer.uploads_per_second)),
-      tile("waiting for a commit", count(answer.queue_depth)),
-      tile("connections", count(answer.connections)),
-      tile("storage", bytes(answer.storage_bytes)),
-      tile("memory", bytes(answer.resident_bytes)),
-      tile("CPU seconds", compact(answer.cpu_seconds)),
-      tile("version", answer.version)),
-    el("p", { class: "note" }, `Running since ${time(answer.started_at)}.`),
-    el("h2", null, "Uploads since then"),
-    table("Uploads", columns, Object.entries(answer.uploads), {}, () => {}, ""),
   ] };
 }

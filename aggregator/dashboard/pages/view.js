@@ -36,6 +36,8 @@ export function bytes(value) {
   return precise3(unit ? Number(value.toPrecision(3)) : value) + " " + units[unit];
 }
 
+export const many = (value, unit) => `${count(value)} ${unit}${value === 1 ? "" : "s"}`;
+
 const two = (value) => String(value).padStart(2, "0");
 
 // Seconds since the epoch, in the reader's time zone.

@@ -330,6 +330,9 @@ def check_shader(dashboard):
     answer = dashboard.get("/v1/games/Watch/shaders/" + fragment.split("shaders/")[1])
     cells = dashboard.column(2)
     check(len(cells) == min(50, shader["points"]), "the points of a shader")
+    lanes = shader["environment"]["subgroup_size"]
+    check(dashboard.text(".verdict").startswith(f"How often its blocks run, where subgroups have {lanes} lanes. "
+          + ("Published: clients have it." if shader["published"] else "Not published yet: ")), dashboard.text(".verdict"))
     bars = dashboard.browser.run("""return [...document.querySelectorAll('tbody tr')].map(row => {
         const drawing = row.cells[1].querySelector('svg[role=img]');
         return drawing ? Object.fromEntries([...drawing.querySelectorAll('rect')].map(r => [r.dataset.bin, +r.getAttribute('height')])) : null})""")
@@ -361,9 +364,36 @@ def check_quarantine(dashboard):
     dashboard.open("#/quarantine")
     check(dashboard.column(1) == [entry["reason"] for entry in entries], "the reasons of the quarantine")
     check(dashboard.column(2) == [entry["game"] for entry in entries], "the games of the quarantine")
+    check(dashboard.text(".verdict") == f"{len(entries)} uploads are in quarantine. None of them counted.", dashboard.text(".verdict"))
+    dashboard.open("#/quarantine?search=nothing%20like%20it")
+    check(dashboard.text(".verdict") == "No upload of a game with such a name is in quarantine.", "a quarantine of nothing")
     status = dashboard.get("/v1/status")
     dashboard.open("#/service")
     check(dashboard.column(1) == [name.replace("_", " ") for name in status["uploads"]], "what became of uploads")
+    check(all(words.endswith(".") for words in dashboard.column(3)), f"what the answers mean: {dashboard.column(3)}")
+    check(dashboard.text(".verdict") == "It runs, and waits for the first upload.", dashboard.text(".verdict"))
+
+
+def check_service(dashboard):
+    """The first sentence of the service's page, once there were uploads. It is taken from a status of ours, since no
+    server of a test has a full disk."""
+    for uploads, sentence in (({"stored": 2, "duplicate": 1}, "It runs: it took 3 uploads, and refused none."),
+                              ({"stored": 1, "invalid": 1100}, "It runs: it took 1 upload, and refused 1,100."),
+                              ({"stored": 9, "busy": 5, "full": 2}, "Not all is well: of 16 uploads 2 could not be stored."),
+                              ({"busy": 5}, "It runs: it took 0 uploads, and refused none. 5 were asked to come later.")):
+        dashboard.open("#/")
+        dashboard.browser.run("""const given = arguments[0], real = window.fetch;
+            window.fetch = async (address, options) => {
+                const answer = await real(address, options);
+                if (address !== '/v1/status') return answer;
+                const status = await answer.json();
+                Object.assign(status.uploads, given);
+                return new Response(JSON.stringify(status), {headers: {'Content-Type': 'application/json'}});
+            };
+            location.hash = '#/service'""", uploads)
+        dashboard.browser.wait("return document.querySelector('h1').textContent === 'Service'")
+        dashboard.ready()
+        check(dashboard.text(".verdict") == sentence, f"of {uploads} it says: {dashboard.text('.verdict')}")
 
 
 # ---- keys ----
@@ -489,6 +519,7 @@ def main():
             check_left_out(dashboard)
             check_shader(dashboard)
             check_quarantine(dashboard)
+            check_service(dashboard)
             check_keys(dashboard)
             check_quiet(dashboard, expected=["404"])
             ways = [("light", False), ("dark", True)]

@@ -119,6 +119,7 @@ while read -r command; do
     run:*) expect 0 "${what#run:}" "$command" ;;
     esac
     case $command in
+    'piecemeal doctor') also '^Nothing stands in the way\.$' ;;
     scripts/bootstrap.sh*)
         # A build needs no driver; dpkg may know its name all the same.
         expect 1 '' "dpkg-query -W -f '\${db:Status-Status}\n' mesa-vulkan-drivers | grep -x installed"

@@ -23,7 +23,7 @@ printf '{"sampler": {"bacth": 3}}\n' >"$scratch/bad.json"
 run --config "$scratch/bad.json" -- $game --frames 1
 says "$scratch/run" '^piecemeal run: sampled nothing: .*bad.json:1:14: '
 "$piecemeal" status >"$scratch/status" 2>&1
-says "$scratch/status" '^piecemeal-postprocess, ran, begun since .*: sampled nothing: no window opened'
+says "$scratch/status" '^piecemeal-postprocess, ran on .*: sampled nothing: no window opened'
 "$piecemeal" status nothing >"$scratch/status" 2>&1 && fail "a game that was never there has a status"
 says "$scratch/status" 'no session of nothing was seen'
 

@@ -53,6 +53,7 @@ finds() { expect 0 "$1" cat "$work/found"; }
 
 doctor
 finds 'BAD .*none of the drivers that VK_DRIVER_FILES'
+expect 0 'in the way: see BAD above\.$' tail -n 1 "$work/found" # the verdict
 finds 'games without a config of their own: no aggregator.url'
 finds 'ok .*folders: what is recorded: .* MiB are free'
 echo '{"aggregator": {"url": "https://pgo.example.org"}}' >"$configs/one.json"

@@ -15,6 +15,14 @@ double pm_gain_percent(double ratio)
     return 100 * (1 / ratio - 1);
 }
 
+enum pm_gain_answer pm_gain_answer(double low, double high)
+{
+    if (high < 1 || low > 1)
+        return PM_GAIN_CHANGED;
+    return pm_gain_percent(low) < 5 && pm_gain_percent(high) > -5 ? PM_GAIN_NO_CHANGE
+                                                                  : PM_GAIN_NOT_KNOWN;
+}
+
 /* malloc'ed. */
 static char *path_of(const char *game)
 {

@@ -32,3 +32,8 @@ bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain
 /* More frames a second, in per cent, of a ratio of times: the one estimator of all that is shown.
  */
 double pm_gain_percent(double ratio);
+
+/* What an interval of a ratio of times says: that frames are faster or slower; that nothing
+ * changes, as all of it is within 5 %; or nothing yet. */
+enum pm_gain_answer { PM_GAIN_CHANGED, PM_GAIN_NO_CHANGE, PM_GAIN_NOT_KNOWN };
+enum pm_gain_answer pm_gain_answer(double low, double high);

@@ -122,6 +122,11 @@ int pm_command_doctor(int argc, char **argv)
             puts(text);
         cJSON_free(text);
         cJSON_Delete(doctor.list);
+    } else if (doctor.bad == 0) {
+        puts("\nNothing stands in the way.");
+    } else {
+        printf("\n%u %s the way: see BAD above.\n", doctor.bad,
+               doctor.bad == 1 ? "thing stands in" : "things stand in");
     }
     return doctor.bad ? PM_EXIT_FAILED : PM_EXIT_OK;
 }

@@ -18,7 +18,7 @@ double pm_report_heat_of_all(const struct pm_report *report)
 
 static bool is_measurable(const struct pm_gain *gain)
 {
-    return gain->high < 1 || gain->low > 1;
+    return pm_gain_answer(gain->low, gain->high) == PM_GAIN_CHANGED;
 }
 
 static bool write_frames(const struct pm_gain *gain, struct pm_buffer *out)
@@ -31,11 +31,15 @@ static bool write_frames(const struct pm_gain *gain, struct pm_buffer *out)
             "<p class=verdict><b>%+.1f %%</b> frames a second with specialized shaders</p>"
             "<p>Between %+.1f and %+.1f %% (95 %% interval).",
             percent, low, high);
+    const bool narrow = pm_gain_answer(gain->low, gain->high) == PM_GAIN_NO_CHANGE;
     return pm_buffer_printf(
         out,
-        "<p class=verdict><b>No measurable change</b> with specialized shaders</p>"
-        "<p>%+.1f %% frames a second, between %+.1f and %+.1f %% (95 %% interval).",
-        percent, low, high);
+        "<p class=verdict><b>%s</b> %s specialized shaders</p>"
+        "<p>%+.1f %% frames a second, but it may be anything between %+.1f and %+.1f %% (95 %% "
+        "interval)%s.",
+        narrow ? "No measurable change" : "Not known yet",
+        narrow ? "with" : "whether frames are faster with", percent, low, high,
+        narrow ? "" : "; a longer session, or a quieter machine, says more");
 }
 
 static bool write_gain(const struct pm_gain *gain, struct pm_buffer *out)

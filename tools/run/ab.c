@@ -141,7 +141,7 @@ static int busiest(const struct blocks *blocks)
 static void compare(struct pm_ab_report *report, const struct blocks *blocks, double *ratios)
 {
     const int process = busiest(blocks);
-    double shaders = 0, recordings = 0, binds = 0;
+    double shaders = 0, recordings = 0;
     for (size_t i = 0; i < blocks->count; i++) {
         const struct block *block = &blocks->list[i];
         if (block->process == process && block->optimized)
@@ -161,6 +161,13 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
         const struct block *original = first->optimized ? second : first;
         if (original->shaders < shaders || optimized->shaders < shaders)
             continue;
+        recordings += original->recordings + optimized->recordings;
+        /* Recorded anew without one of them, both are the same: what is in use may be away for a
+         * while, being tried again, or is not in this scene. */
+        if (optimized->recordings > 0 && optimized->binds == 0) {
+            report->idle_pairs++;
+            continue;
+        }
         const double a = original->nanoseconds / original->frames;
         const double b = optimized->nanoseconds / optimized->frames;
         ratios[report->pairs++] = log(b / a);
@@ -168,8 +175,6 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
         report->original += log(a);
         report->optimized += log(b);
         report->frames += (uint64_t)(original->frames + optimized->frames);
-        recordings += original->recordings + optimized->recordings;
-        binds += optimized->binds;
     }
     if (report->shader_count == 0) {
         if (report->heartbeats >= MANY_HEARTBEATS &&
@@ -177,9 +182,9 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
             report->outcome = PM_AB_RECORDED_ONCE;
         return;
     }
-    report->outcome = recordings == 0 || binds == 0 ? PM_AB_RECORDED_ONCE : PM_AB_MEASURED;
+    report->outcome = recordings == 0 ? PM_AB_RECORDED_ONCE : PM_AB_MEASURED;
     if (report->pairs < 2) {
-        report->outcome = PM_AB_TOO_SHORT;
+        report->outcome = report->idle_pairs > 1 ? PM_AB_UNBOUND : PM_AB_TOO_SHORT;
         return;
     }
     report->original = exp(report->original / report->pairs);
@@ -243,6 +248,13 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
                 "nothing can alternate\n",
                 prefix);
         return;
+    case PM_AB_UNBOUND:
+        print_shaders(report, prefix, out);
+        fprintf(out,
+                "%snothing was compared: in %u pairs of blocks no specialized shader was bound: "
+                "what is in use is recorded once, not in this scene, or being tried again\n",
+                prefix, report->idle_pairs);
+        return;
     case PM_AB_TOO_SHORT:
         print_shaders(report, prefix, out);
         fprintf(out,
@@ -259,11 +271,15 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
             "optimized\n",
             prefix, pm_gain_percent(report->time.ratio), pm_gain_percent(report->time.high),
             pm_gain_percent(report->time.low), report->original / 1e6, report->optimized / 1e6);
-    fprintf(
-        out,
-        "%s%llu frames on %s, in %u pairs of blocks of %u (%u of each dropped); geometric means\n",
-        prefix, (unsigned long long)report->frames, report->device, report->pairs, report->block,
-        report->dropped);
+    const enum pm_gain_answer answer = pm_gain_answer(report->time.low, report->time.high);
+    fprintf(out,
+            "%s%llu frames on %s, in %u pairs of blocks of %u (%u of each dropped); geometric "
+            "means%s\n",
+            prefix, (unsigned long long)report->frames, report->device, report->pairs,
+            report->block, report->dropped,
+            answer == PM_GAIN_CHANGED     ? ""
+            : answer == PM_GAIN_NO_CHANGE ? "; no measurable change"
+                                          : "; too unsure to tell: a longer session says more");
 }
 
 bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_error *error)

@@ -17,7 +17,8 @@ enum pm_ab_outcome {
     PM_AB_NOT_LOADED,    /* no device was made with the layer: nothing was written */
     PM_AB_NOTHING,       /* no specialized shader came into use */
     PM_AB_RECORDED_ONCE, /* there were some, but the program records its command buffers once */
-    PM_AB_TOO_SHORT,     /* fewer than two pairs of blocks */
+    PM_AB_UNBOUND,       /* none of them was bound in pairs of blocks that were recorded anew */
+    PM_AB_TOO_SHORT,     /* fewer than two pairs of blocks to compare */
 };
 
 struct pm_ab_report {
@@ -26,6 +27,7 @@ struct pm_ab_report {
     double original,
         optimized;       /* nanoseconds a frame, geometric means: their ratio is time.ratio */
     uint32_t pairs;      /* of blocks that were compared */
+    uint32_t idle_pairs; /* recorded anew, but in whose optimized block nothing of ours was bound */
     uint64_t frames;     /* in them */
     uint64_t heartbeats; /* of the whole program, where it ended by itself */
     uint64_t recordings; /* command buffers begun in it */

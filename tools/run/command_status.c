@@ -34,7 +34,7 @@ static void say_when(const struct pm_session_status *status)
     char text[32] = "";
     strftime(text, sizeof(text), "%Y-%m-%d %H:%M", localtime_r(&began, &parts));
     const bool runs = !status->ended && (kill((pid_t)status->process, 0) == 0 || errno != ESRCH);
-    printf("%s, %s since %s: ", status->game, runs ? "runs" : "ran, begun", text);
+    printf("%s, %s %s: ", status->game, runs ? "runs since" : "ran on", text);
 }
 
 int pm_command_status(int argc, char **argv)

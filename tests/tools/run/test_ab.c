@@ -47,6 +47,14 @@ static void block(int process, unsigned pair, bool optimized, double millisecond
             optimized ? recordings : 0, shaders);
 }
 
+static void unbound_block(int process, unsigned pair, double milliseconds)
+{
+    fprintf(lines,
+            "{\"process\":%d,\"pair\":%u,\"optimized\":true,\"frames\":24,"
+            "\"nanoseconds\":%.0f,\"recordings\":24,\"binds\":0,\"shaders\":1}\n",
+            process, pair, 24e6 * milliseconds);
+}
+
 /* Either order within a pair. */
 static void pair(int process, unsigned number, double original, double optimized)
 {
@@ -115,7 +123,33 @@ static void a_gain(void **state)
     assert_non_null(strstr(text, "run: 1 specialized shader in use: 0123456789ab\n"));
     assert_non_null(strstr(text, "run: +23."));
     assert_non_null(strstr(text, "960 frames on a device, in 20 pairs of blocks of 32"));
+    assert_non_null(strstr(text, "geometric means\n"));
     free(text);
+}
+
+/* An interval around no change says so if it is narrow, and that nothing is known yet if it is not.
+ */
+static void a_gain_that_may_be_none(void **state)
+{
+    (void)state;
+    (void)state;
+    for (unsigned wide = 0; wide < 2; wide++) {
+        if (wide)
+            lines = fopen(path, "w");
+        assert_non_null(lines);
+        device(7);
+        shader(7, "a");
+        for (unsigned i = 0; i < 40; i++)
+            pair(7, i, 10, 10 * (i % 2 == 0 ? wide ? 3 : 1.02 : wide ? 0.4 : 0.98));
+        struct pm_ab_report report = read_report();
+        assert_int_equal(report.outcome, PM_AB_MEASURED);
+        assert_true(report.time.low < 1 && report.time.high > 1);
+        char *text = print(&report);
+        const bool none = strstr(text, "means; no measurable change\n") != NULL;
+        const bool unknown = strstr(text, "means; too unsure to tell: a longer ") != NULL;
+        assert_true(wide ? unknown && !none : none && !unknown);
+        free(text);
+    }
 }
 
 /* What was measured is there for the report. */
@@ -217,6 +251,42 @@ static void nothing_specialized(void **state)
     assert_says(&report, "no specialized shader came into use on a device");
 }
 
+/* What is in use was away, being tried again: both blocks were the game's own, and the program does
+ * record. */
+static void nothing_was_bound(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "a");
+    for (unsigned i = 0; i < 4; i++) {
+        block(7, i, false, 10, 24, 1);
+        unbound_block(7, i, 10);
+    }
+    end(7, 256, 256);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_UNBOUND);
+    assert_says(&report, "in 4 pairs of blocks no specialized shader was bound");
+}
+
+/* Pairs in which it was bound count, and they alone. */
+static void sometimes_bound(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "a");
+    for (unsigned i = 0; i < 4; i++) {
+        block(7, i, false, 10, 24, 1);
+        unbound_block(7, i, 10);
+    }
+    for (unsigned i = 4; i < 8; i++)
+        pair(7, i, 10, 5);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_MEASURED);
+    assert_int_equal(report.pairs, 4);
+    assert_float_equal(report.time.ratio, 0.5, 1e-9);
+    assert_says(&report, "+100.00 % frames");
+}
+
 static void recorded_once(void **state)
 {
     (void)state;
@@ -276,6 +346,9 @@ int main(void)
         AB_TEST(only_whole_pairs),
         AB_TEST(without_the_layer),
         AB_TEST(nothing_specialized),
+        AB_TEST(a_gain_that_may_be_none),
+        AB_TEST(nothing_was_bound),
+        AB_TEST(sometimes_bound),
         AB_TEST(recorded_once),
         AB_TEST(recorded_once_and_untried),
         AB_TEST(too_short),

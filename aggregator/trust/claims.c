@@ -1,7 +1,7 @@
 #include "aggregator/trust/claims.h"
 
 #include "aggregator/statistics/ageing.h"
-#include "aggregator/trust/claims_private.h"
+#include "aggregator/trust/claims_group.h"
 #include "base/random.h"
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static uint64_t *place_of(struct pm_claims *claims, uint64_t number)
 /* Does the claim that it makes have as many marks as are counted? */
 static bool is_full(struct pm_claims *claims, const struct pm_subject *subject)
 {
-    const uint64_t number = pm_subject_number(claims, subject);
+    const uint64_t number = pm_subject_number(subject, claims->secret);
     const uint64_t *remembered = place_of(claims, number);
     return remembered && *remembered == number;
 }
@@ -122,7 +122,7 @@ static bool note(struct pm_claims *claims, const struct pm_subject *subject,
         return false;
     if (!counted)
         return true;
-    const uint64_t number = pm_subject_number(claims, subject);
+    const uint64_t number = pm_subject_number(subject, claims->secret);
     uint64_t *remembered = place_of(claims, number);
     verdict->stands = pm_claim_stands(claims, counted);
     verdict->day = counted->day;

@@ -17,6 +17,7 @@
 #pragma once
 
 #include "aggregator/storage/world.h"
+#include "aggregator/trust/claims_subject.h"
 #include "aggregator/trust/sources.h"
 
 /* Claims of one shader and scope that are kept. A token makes one an epoch, so it takes as many
@@ -36,11 +37,6 @@ void pm_claims_forget(struct pm_claims *claims);
 /* Makes the day the running epoch, if it is not yet: for claims and sources. false: as
  * pm_sources_begin. */
 bool pm_claims_begin_epoch(struct pm_claims *claims, uint32_t day, struct pm_error *error);
-
-/* Of the profiles in an environment, without flags (plain) or with some, of one scene ("": of all).
- */
-void pm_claims_scope(const struct pm_environment *environment, bool plain, const char *scene,
-                     uint8_t scope[static PM_SCOPE_BYTES]);
 
 /* ---- a group of uploads ----
  *

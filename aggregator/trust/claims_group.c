@@ -1,5 +1,4 @@
-/* What the storage says of the subjects of a group of uploads, and what the group adds. */
-#include "aggregator/trust/claims_private.h"
+#include "aggregator/trust/claims_group.h"
 
 #include "aggregator/statistics/ageing.h"
 #include <stdlib.h>

@@ -1,6 +1,4 @@
-/* What is claimed of, by the scope that the storage knows it by and a number that it is remembered
- * by. */
-#include "aggregator/trust/claims_private.h"
+#include "aggregator/trust/claims_subject.h"
 
 #include "base/random.h"
 #include <blake2.h>
@@ -45,7 +43,7 @@ static uint64_t mix_key(uint64_t number, const struct pm_shader_key *key, uint64
     return number;
 }
 
-uint64_t pm_subject_number(const struct pm_claims *claims, const struct pm_subject *subject)
+uint64_t pm_subject_number(const struct pm_subject *subject, const uint64_t secret[static 2])
 {
     const struct pm_shader_profile *shader = subject->shader;
     const struct pm_environment *environment = &shader->environment;
@@ -53,15 +51,15 @@ uint64_t pm_subject_number(const struct pm_claims *claims, const struct pm_subje
         (uint64_t)environment->subgroup_size << 32 | environment->vendor_id,
         (uint64_t)environment->device_id << 32 | environment->driver_id,
         (uint64_t)environment->driver_version << 32 | (shader->flags == 0 ? 2 : 1)};
-    uint64_t number = mix_key(claims->secret[0], &shader->key, claims->secret[1]);
+    uint64_t number = mix_key(secret[0], &shader->key, secret[1]);
     if (!subject->scene)
-        number = mix_key(number, &shader->original, claims->secret[1]);
+        number = mix_key(number, &shader->original, secret[1]);
     number = pm_random_mix(number ^ ((uint64_t)shader->kind << 32 | shader->space));
-    number = mix_text(number, subject->game, claims->secret[1]);
+    number = mix_text(number, subject->game, secret[1]);
     if (subject->scene) {
         for (size_t i = 0; i < sizeof(of_environment) / sizeof(*of_environment); i++)
-            number = pm_random_mix(number ^ of_environment[i]) + claims->secret[1];
-        number = mix_text(number, subject->scene, claims->secret[1]);
+            number = pm_random_mix(number ^ of_environment[i]) + secret[1];
+        number = mix_text(number, subject->scene, secret[1]);
     }
     return number | 1;
 }

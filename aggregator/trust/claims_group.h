@@ -1,6 +1,8 @@
 /*
- * What the files of claims share: the claims of a group of uploads (claims_group.c), and how what
- * is claimed of is named (claims_subject.c).
+ * The claims of a group of uploads: what the storage says of their subjects, and what the group
+ * adds. Private to claims.
+ *
+ * Thread safety: as claims.h.
  */
 #pragma once
 
@@ -23,13 +25,6 @@ struct pm_claims {
     size_t mark_count, marks_allocated;
 };
 
-/* What a source says something about. */
-struct pm_subject {
-    const char *game;
-    const struct pm_shader_profile *shader;
-    const char *scene; /* as for pm_claims_scope; NULL: shader->original */
-};
-
 /* One claim of a subject. */
 struct pm_counted {
     uint32_t space;
@@ -50,14 +45,6 @@ struct pm_found {
     size_t name_size;
     uint8_t name[]; /* key, kind, scope, and the game */
 };
-
-/* ---- claims_subject.c ---- */
-
-struct pm_storage_claim pm_subject_name(const struct pm_subject *subject);
-/* A number for the claim that nobody outside can predict, since uploaders choose keys and names. */
-uint64_t pm_subject_number(const struct pm_claims *claims, const struct pm_subject *subject);
-
-/* ---- claims_group.c ---- */
 
 /* The group's entry of the subject, made if need be. NULL: out of memory. */
 struct pm_found *pm_claims_find(struct pm_claims *claims, const struct pm_storage_claim *subject,

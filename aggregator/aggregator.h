@@ -162,11 +162,6 @@ bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
                             char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
                             struct pm_error *error);
 
-/* The same of its races of variants (profile/races.h). PM_ERROR_STATE also: it has none. */
-bool pm_aggregator_races(struct pm_aggregator *aggregator, const char *game,
-                         char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
-                         struct pm_error *error);
-
 /* The same of any publication. PM_ERROR_STATE also: it never had a previous one. */
 struct pm_publication {
     const char *game;

@@ -1,7 +1,6 @@
 /* The calls of aggregator.h that lead straight into a room. */
 #include "aggregator/aggregator_private.h"
 #include "aggregator/curation/publish.h"
-#include "aggregator/curation/races.h"
 #include "aggregator/intake/rehearse.h"
 
 /* ---- intake ---- */
@@ -113,13 +112,5 @@ bool pm_aggregator_database(struct pm_aggregator *aggregator, const char *game,
                             struct pm_error *error)
 {
     const struct pm_publication publication = {.game = game, .scene = ""};
-    return pm_aggregator_publication(aggregator, &publication, etag, body, error);
-}
-
-bool pm_aggregator_races(struct pm_aggregator *aggregator, const char *game,
-                         char etag[static PM_ETAG_TEXT], struct pm_buffer *body,
-                         struct pm_error *error)
-{
-    const struct pm_publication publication = {.game = game, .scene = PM_RACES_PUBLICATION};
     return pm_aggregator_publication(aggregator, &publication, etag, body, error);
 }

@@ -4,7 +4,6 @@
 #include "aggregator_client/session_upload.h"
 #include "base/file.h"
 #include "base/random.h"
-#include "profile/races.h"
 #include "tools/common/tool.h"
 #include <dirent.h>
 #include <errno.h>
@@ -172,24 +171,6 @@ static bool place_database(struct taking *taking, const char *game, struct pm_er
     return ok;
 }
 
-/* What the sessions so far measured of variants, so that the next one's contests go by it. */
-static bool place_races(struct taking *taking, const char *game, struct pm_error *error)
-{
-    struct pm_buffer body;
-    char etag[PM_ETAG_TEXT];
-    struct pm_error why = {0};
-    char *path = pm_races_cache_path(game);
-    pm_buffer_init(&body, PM_RACES_BODY_BYTES);
-    bool ok = path || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    if (ok && pm_aggregator_races(taking->aggregator, game, etag, &body, &why))
-        ok = pm_file_write(path, body.data, body.size, error);
-    else if (ok && why.code != PM_ERROR_STATE)
-        ok = pm_fail(error, why.code, "%s", why.message);
-    pm_buffer_finish(&body);
-    free(path);
-    return ok;
-}
-
 static bool take_folder(struct taking *taking, const char *folder, struct pm_error *error)
 {
     struct pm_spool_session *sessions = NULL;
@@ -245,8 +226,7 @@ static bool take_all(struct taking *taking, const struct pm_local_run *run, stru
 {
     bool ok = run ? take_folder(taking, run->spool, error) : take_left(taking, error);
     for (size_t i = 0; ok && i < taking->game_count; i++)
-        ok = place_database(taking, taking->games[i], error) &&
-             place_races(taking, taking->games[i], error);
+        ok = place_database(taking, taking->games[i], error);
     taking->report->games = taking->game_count;
     return ok;
 }

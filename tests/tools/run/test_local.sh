@@ -83,17 +83,5 @@ ended 'took in 3 checkpoints? of 1 session'
 expect 0 'within one session$' "$piecemeal" db show --points
 expect 0 '^all of it from one session' "$piecemeal" db show
 
-# What a session measured of variants is there for the next one's contests; of a game without any there is nothing.
-races=$work/data/piecemeal/local/databases/spooling.pmraces
-expect 2 '' ls "$races"
-run "$spooling" 1 "$work/writes" 0 2
-ended 'took in 1 checkpoints? of 1 session'
-expect 0 '' ls "$races"
-expect 0 '"clusters": *1\b' "$piecemeal" db show --json
-first=$(cksum <"$races")
-run "$spooling" 1 "$work/writes" 0 3
-ended 'took in 1 checkpoints? of 1 session'
-[ "$first" != "$(cksum <"$races")" ] || expect 1 'the second session changes it' true
-
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all as expected"

@@ -7,8 +7,9 @@
  *
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
- * in them. It is longer than what is bound otherwise: the game's own, or, where a variant is used
- * and tried again, that.
+ * in them, and no time counts as more than five times the other's: what is slower still costs more
+ * than is told. It is longer than what is bound otherwise: the game's own, or, where a variant is
+ * used and tried again, that.
  *
  * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
  * save: a long menu is not followed by seconds of slow frames.

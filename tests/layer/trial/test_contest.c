@@ -369,8 +369,9 @@ static void slower_in_another_scene(void **state)
     assert_true(most_spent() < 0.6);
 }
 
-/* What is used is tried again where the game's own takes twenty times as long: its eight pairs take
- * no more than the half percent, beside what was left of the second before. */
+/* What is used is tried again where the game's own takes five times as long, the most that is
+ * counted: its eight pairs take no more than the half percent, beside what was left of the second
+ * before. */
 static void trying_again_costs_little(void **state)
 {
     (void)state;
@@ -379,8 +380,8 @@ static void trying_again_costs_little(void **state)
     open_session();
     set_scene("first");
     assert_true(run_until("the fastest is"));
-    seen.times[0] = 20;
-    seen.times[2] = 1;
+    seen.times[0] = 25;
+    seen.times[2] = 5;
     set_scene("second");
     assert_true(run_until("is tried again"));
     const int64_t begun_at = pm_now();
@@ -389,10 +390,10 @@ static void trying_again_costs_little(void **state)
     while (optimized_logged("faster: used") < 2 && patience(&until))
         trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
     optimized_assert_logged("faster: used", 2);
-    const double longer = 19.0 * TRYING_ORIGINAL * (double)(seen.calls[0] - calls);
+    const double longer = 20.0 * TRYING_ORIGINAL * (double)(seen.calls[0] - calls);
     const double passed = (double)(pm_now() - begun_at);
     /* One pair may begin with the last of it. */
-    assert_true(longer - 2 * 19.0 * TRYING_ORIGINAL <= 0.005 * (passed + 1e9));
+    assert_true(longer - 2 * 20.0 * TRYING_ORIGINAL <= 0.005 * (passed + 1e9));
     close_session();
 }
 

@@ -65,9 +65,9 @@ static bool take_modules(const unsigned char *at, size_t left, struct pm_arena *
         left -= sizeof head;
         if (head.count > left / sizeof(uint32_t))
             return false;
-        const size_t bytes = (size_t)head.count * sizeof(uint32_t);
+        const size_t count = (size_t)head.count, bytes = count * sizeof(uint32_t);
         struct pm_stored_module *module = &modules[pipeline->module_count++];
-        *module = (struct pm_stored_module){head.hash, pm_arena_dup(arena, at, bytes), head.count};
+        *module = (struct pm_stored_module){head.hash, pm_arena_dup(arena, at, bytes), count};
         if (!module->words || pm_fossilize_hash_module(module->words, module->count) != head.hash)
             return false;
         at += bytes;

@@ -93,6 +93,8 @@ validation_layer=VK_LAYER_KHRONOS_validation
 # Everything the layer and the tools keep on disk is in the test's own folder.
 export XDG_DATA_HOME=$scratch/xdg/data XDG_CACHE_HOME=$scratch/xdg/cache XDG_CONFIG_HOME=$scratch/xdg/config
 export XDG_RUNTIME_DIR=$scratch/xdg/runtime
+# Nor is the layer taken that is installed in /usr/local.
+export XDG_DATA_DIRS=/usr/share
 # On lavapipe 25 a run that fills the disk cache can draw differently from one that finds it filled.
 export MESA_SHADER_CACHE_DISABLE=true
 mkdir -p "$XDG_DATA_HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"

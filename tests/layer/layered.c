@@ -52,7 +52,7 @@ int pm_layered_set_up(void **state)
     unset_all("PIECEMEAL_");
     unset_all("PM_NULL_");
     setenv("XDG_DATA_HOME", home, 1);
-    setenv("XDG_DATA_DIRS", "/usr/share", 1); /* not the layer that is installed in /usr/local */
+    setenv("XDG_DATA_DIRS", "/nonexistent", 1); /* a Piecemeal that is installed is another one */
     setenv("XDG_CONFIG_HOME", home, 1);
     setenv("XDG_CACHE_HOME", home, 1);
     snprintf(log, sizeof(log), "%s/log", home);

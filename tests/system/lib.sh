@@ -93,12 +93,30 @@ validation_layer=VK_LAYER_KHRONOS_validation
 # Everything the layer and the tools keep on disk is in the test's own folder.
 export XDG_DATA_HOME=$scratch/xdg/data XDG_CACHE_HOME=$scratch/xdg/cache XDG_CONFIG_HOME=$scratch/xdg/config
 export XDG_RUNTIME_DIR=$scratch/xdg/runtime
-# Nor is the layer taken that is installed in /usr/local.
-export XDG_DATA_DIRS=/usr/share
 # On lavapipe 25 a run that fills the disk cache can draw differently from one that finds it filled.
 export MESA_SHADER_CACHE_DISABLE=true
 mkdir -p "$XDG_DATA_HOME" "$XDG_CACHE_HOME" "$XDG_CONFIG_HOME" "$XDG_RUNTIME_DIR"
 chmod 0700 "$XDG_RUNTIME_DIR"
+# A Piecemeal that is installed is not the one that is tested: of a folder that has its manifest the loader is shown all
+# but that. other_data FOLDER WHERE
+other_data() {
+    mkdir -p "$2/vulkan/implicit_layer.d" "$2/vulkan/explicit_layer.d"
+    find "$1" -mindepth 1 -maxdepth 1 ! -name vulkan -exec ln -s -t "$2" {} +
+    find "$1/vulkan" -mindepth 1 -maxdepth 1 ! -name '*plicit_layer.d' -exec ln -s -t "$2/vulkan" {} +
+    local kind
+    for kind in implicit explicit; do
+        [ ! -d "$1/vulkan/${kind}_layer.d" ] || find "$1/vulkan/${kind}_layer.d" -mindepth 1 \
+            ! -name VkLayer_piecemeal.json -exec ln -s -t "$2/vulkan/${kind}_layer.d" {} +
+    done
+}
+IFS=: read -ra data_folders <<<"${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"
+for at in "${!data_folders[@]}"; do
+    [ -n "$(find "${data_folders[$at]}/vulkan" -name VkLayer_piecemeal.json 2>/dev/null)" ] || continue
+    other_data "${data_folders[$at]}" "$scratch/xdg/share-$at"
+    data_folders[at]=$scratch/xdg/share-$at
+    XDG_DATA_DIRS=$(IFS=: && echo "${data_folders[*]}")
+    export XDG_DATA_DIRS
+done
 for variable in $(compgen -e PIECEMEAL_) $(compgen -e VK_LAYER_) $(compgen -e VK_INSTANCE_LAYERS); do
     unset "$variable"
 done

@@ -53,7 +53,7 @@ static void play(const char *module_name)
     const VkDebugUtilsObjectNameInfoEXT info = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
         .objectType = VK_OBJECT_TYPE_SHADER_MODULE,
-        .objectHandle = (uint64_t)(uintptr_t)h.compute,
+        .objectHandle = (uint64_t)h.compute,
         .pObjectName = module_name,
     };
     if (module_name)

@@ -2,8 +2,8 @@
 # draw_cost.sh [BUILD]: instructions that layers add to a draw, to a dispatch, to a bind, and to a frame of a hundred
 # draws, on the null driver (slopes.sh). Prints a Markdown table.
 #
-# PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_FEW, PM_MANY:
-# the two counts.
+# PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_P="0.01 1":
+# only these probabilities inside a window; empty: none. PM_FEW, PM_MANY: the two counts.
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 program=draw_cost kinds="draw dispatch bind frame" few=20000 many=220000
 # shellcheck source=slopes.sh
@@ -22,7 +22,7 @@ fi
 row_without
 row "Piecemeal, outside a window" "$few" "$many" "${ours[@]}" \
     PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1e-15
-for p in 0.01 0.05 1; do
+for p in ${PM_P-0.01 0.05 1}; do
     row "Piecemeal, in a window, p = $p" "$few" "$many" "${ours[@]}" \
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
         PIECEMEAL_DEBUG_SYNCHRONOUS=true

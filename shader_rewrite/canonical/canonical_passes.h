@@ -26,6 +26,10 @@ extern const struct pm_pass pm_pass_take_lines;
  */
 extern const struct pm_pass pm_pass_check_growth;
 
+/* Refuses operations on specialization constants whose operands are of other types than they take:
+ * PM_ERROR_UNSUPPORTED. No context. */
+extern const struct pm_pass pm_pass_check_spec_ops;
+
 /* Turns specialization constants into constants with the given values or their defaults.
  * OpSpecConstantOp stays; its operands are constants then. Context: a struct pm_freezing. */
 struct pm_freezing {

@@ -258,8 +258,9 @@ static bool canonicalize(struct work *w, struct pm_error *error)
      * OpString be a number of LocalSizeId, which is gone with the strings. */
     return (!info->keep_lines || run_pass(w, &pm_pass_take_lines, NULL, error)) &&
            run_pass(w, &pm_pass_select, &selection, error) && validate(w, error) &&
-           run_pass(w, &pm_pass_check_growth, NULL, error) && run_step(w, PM_STEP_PREPARE, error) &&
-           run_pass(w, &pm_pass_freeze, &freezing, error) &&
+           run_pass(w, &pm_pass_check_growth, NULL, error) &&
+           run_pass(w, &pm_pass_check_spec_ops, NULL, error) &&
+           run_step(w, PM_STEP_PREPARE, error) && run_pass(w, &pm_pass_freeze, &freezing, error) &&
            run_pass(w, &pm_pass_merge_constants, NULL, error) &&
            run_pass(w, &pm_pass_order, NULL, error) && validate(w, error) &&
            (info->keep_names ? simplify_with_names(w, error) : simplify_or_keep(w, error));

@@ -418,6 +418,18 @@ static void test_empty_struct(void **state)
     pm_words_finish(&out);
 }
 
+/* The optimizer crashes on it. */
+static void test_operations_on_other_types(void **state)
+{
+    (void)state;
+    struct pm_words module = pm_test_assemble_file("spec_op_of_float.spvasm", 3);
+    struct pm_words out;
+    struct pm_error error = {0};
+    assert_false(canonicalize(&module, PM_STAGE_COMPUTE, "main", NULL, 0, &out, &error));
+    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    pm_words_finish(&module);
+}
+
 static void test_cooperative_matrices(void **state)
 {
     (void)state;
@@ -606,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_null_arrays),
         cmocka_unit_test(test_empty_struct),
         cmocka_unit_test(test_cooperative_matrices),
+        cmocka_unit_test(test_operations_on_other_types),
         cmocka_unit_test(test_malformed),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_newer_modes),

@@ -8,6 +8,8 @@
 /* A frame, before some have passed, and at most: one that takes longer is a loading screen. */
 #define FIRST_FRAME INT64_C(2000000)
 #define LONGEST_FRAME INT64_C(50000000)
+/* Of looking at an allowance that is empty. */
+#define LONGEST_REST PM_SECOND
 /* The longer of a pair's times counts as so many times the shorter at most: beyond, something else
  * ran. */
 #define LONGEST_TIME 5
@@ -43,15 +45,27 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
     budget->spent += nanoseconds;
 }
 
+/* How long until something is left. */
+static int64_t rest_of(const struct pm_allowance *allowance)
+{
+    const double rest = -allowance->left / allowance->per_nanosecond;
+    return rest < LONGEST_REST ? (int64_t)rest : LONGEST_REST;
+}
+
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
     const int64_t expected = atomic_load(&cost->expected);
     int64_t charged = -1;
+    if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
+        return charged;
     pthread_mutex_lock(&budget->lock);
     pm_allowance_fill(&budget->allowance, now);
     if (budget->allowance.left >= 0 || budget->allowance.per_nanosecond >= 1) {
         charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
         spend(budget, charged);
+    } else {
+        atomic_store_explicit(&budget->rests_until, now + rest_of(&budget->allowance),
+                              memory_order_relaxed);
     }
     pthread_mutex_unlock(&budget->lock);
     return charged;
@@ -86,6 +100,7 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
         atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
     spend(budget, (int64_t)took - charged);
+    atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
     pthread_mutex_unlock(&budget->lock);
 }
 

@@ -28,8 +28,9 @@ struct pm_budget {
     pthread_mutex_t lock; /* the allowance and what is spent */
     struct pm_allowance allowance;
     int64_t begun_at, spent;
-    _Atomic int64_t frame; /* what one takes */
-    int64_t framed_at;     /* of who counts frames */
+    _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
+    _Atomic int64_t frame;       /* what one takes */
+    int64_t framed_at;           /* of who counts frames */
 };
 
 void pm_budget_init(struct pm_budget *budget, double share, int64_t now);

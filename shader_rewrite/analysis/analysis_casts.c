@@ -2,16 +2,6 @@
 
 #include "shader_rewrite/ir/ir_opcodes.h"
 
-static const struct pm_ir_instr *scalar_of(const struct pm_ir_instr *type)
-{
-    return type && type->opcode == SpvOpTypeVector ? pm_ir_operand_instr(type, 0) : type;
-}
-
-static uint32_t components_of(const struct pm_ir_instr *type)
-{
-    return type->opcode == SpvOpTypeVector ? pm_ir_operand_word(&type->operands[1]) : 1;
-}
-
 static bool is_number(const struct pm_ir_instr *scalar)
 {
     return scalar && (scalar->opcode == SpvOpTypeInt || scalar->opcode == SpvOpTypeFloat);
@@ -23,10 +13,11 @@ bool pm_is_component_cast(const struct pm_ir_instr *instr)
         return false;
     const struct pm_ir_instr *from = pm_ir_operand_instr(instr, 0), *to_type = pm_ir_type_of(instr);
     const struct pm_ir_instr *from_type = from ? pm_ir_type_of(from) : NULL;
-    const struct pm_ir_instr *a = scalar_of(from_type), *b = scalar_of(to_type);
+    const struct pm_ir_instr *a = pm_ir_component_type(from_type),
+                             *b = pm_ir_component_type(to_type);
     return is_number(a) && is_number(b) &&
            pm_ir_operand_word(&a->operands[0]) == pm_ir_operand_word(&b->operands[0]) &&
-           components_of(from_type) == components_of(to_type);
+           pm_ir_components(from_type) == pm_ir_components(to_type);
 }
 
 bool pm_is_constant_cast(const struct pm_ir_instr *instr)
@@ -45,7 +36,7 @@ struct finding {
 
 static bool is_integer(const struct pm_ir_instr *value)
 {
-    const struct pm_ir_instr *scalar = scalar_of(pm_ir_type_of(value));
+    const struct pm_ir_instr *scalar = pm_ir_component_type(pm_ir_type_of(value));
     return scalar && scalar->opcode == SpvOpTypeInt &&
            pm_ir_operand_word(&scalar->operands[0]) == 32;
 }
@@ -76,7 +67,7 @@ static bool keeps_disguise(const struct finding *f, const struct pm_ir_operand *
 {
     const struct pm_ir_instr *user = use->user;
     if (pm_is_component_cast(user))
-        return scalar_of(pm_ir_type_of(user))->opcode == SpvOpTypeFloat;
+        return pm_ir_component_type(pm_ir_type_of(user))->opcode == SpvOpTypeFloat;
     return moves(user, use) && f->disguised[user->result->id];
 }
 

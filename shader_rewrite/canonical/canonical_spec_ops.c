@@ -14,31 +14,24 @@ static bool takes_integers(uint32_t opcode)
            opcode == SpvOpUConvert || opcode == SpvOpSConvert;
 }
 
-/* A scalar's, or a vector's component's; components: how many. */
-static uint16_t kind_of(const struct pm_ir_instr *type, uint32_t *components)
+static bool is_of(const struct pm_ir_instr *operand, uint16_t kind, uint32_t components)
 {
-    *components = 1;
-    if (type && type->opcode == SpvOpTypeVector) {
-        *components = pm_ir_operand_word(&type->operands[1]);
-        type = pm_ir_operand_instr(type, 0);
-    }
-    return type ? type->opcode : 0;
+    const struct pm_ir_instr *type = operand ? pm_ir_type_of(operand) : NULL;
+    return type && pm_ir_component_type(type)->opcode == kind &&
+           pm_ir_components(type) == components;
 }
 
 static bool fits(const struct pm_ir_instr *operation)
 {
     const uint32_t opcode = pm_ir_operand_word(&operation->operands[0]);
     const bool integers = takes_integers(opcode);
-    uint32_t wanted, components;
     if (!integers && (opcode < SpvOpLogicalEqual || opcode > SpvOpLogicalNot))
         return true;
-    kind_of(pm_ir_type_of(operation), &wanted);
-    for (uint32_t i = 1; i < operation->operand_count; i++) {
-        const struct pm_ir_instr *operand = pm_ir_operand_instr(operation, i);
-        const uint16_t kind = operand ? kind_of(pm_ir_type_of(operand), &components) : 0;
-        if (kind != (integers ? SpvOpTypeInt : SpvOpTypeBool) || components != wanted)
+    const uint16_t kind = integers ? SpvOpTypeInt : SpvOpTypeBool;
+    const uint32_t components = pm_ir_components(pm_ir_type_of(operation));
+    for (uint32_t i = 1; i < operation->operand_count; i++)
+        if (!is_of(pm_ir_operand_instr(operation, i), kind, components))
             return false;
-    }
     return true;
 }
 

@@ -31,20 +31,15 @@ static struct pm_ir_def *prefix(struct pm_ir_builder *b, struct pm_ir_def *value
     return pm_ir_build(b, SpvOpVectorShuffle, narrow, args, 2 + components);
 }
 
-static const struct pm_ir_instr *scalar_of(const struct pm_ir_instr *type)
-{
-    return type->opcode == SpvOpTypeVector ? pm_ir_operand_instr(type, 0) : type;
-}
-
 /* A float in disguise as one. */
 static struct pm_ir_def *as_float(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                   struct pm_ir_def *value)
 {
     const struct pm_ir_instr *type = value ? pm_ir_type_of(value->instr) : NULL;
-    if (!type || scalar_of(type)->opcode != SpvOpTypeInt)
+    if (!type || pm_ir_component_type(type)->opcode != SpvOpTypeInt)
         return value;
     struct pm_ir_def *to =
-        pm_ir_type_float(c->module, pm_ir_operand_word(&scalar_of(type)->operands[0]));
+        pm_ir_type_float(c->module, pm_ir_operand_word(&pm_ir_component_type(type)->operands[0]));
     if (type->opcode == SpvOpTypeVector)
         to = pm_ir_type_vector(c->module, to, pm_ir_operand_word(&type->operands[1]));
     return pm_ir_build(b, SpvOpBitcast, to, PM_IR_ARGS(pm_ir_id(value)));
@@ -60,7 +55,8 @@ static struct pm_ir_def *is_zero(const struct pm_candidate_check *c, struct pm_i
         module->failed = true;
         return NULL;
     }
-    uint16_t equal = scalar_of(type)->opcode == SpvOpTypeFloat ? SpvOpFOrdEqual : SpvOpIEqual;
+    uint16_t equal =
+        pm_ir_component_type(type)->opcode == SpvOpTypeFloat ? SpvOpFOrdEqual : SpvOpIEqual;
     struct pm_ir_def *zero = pm_ir_global(module, SpvOpConstantNull, type->result, NULL, 0);
     struct pm_ir_arg sides[] = {pm_ir_id(value), pm_ir_id(zero)};
     if (type->opcode != SpvOpTypeVector)

@@ -170,8 +170,7 @@ static struct pm_ir_def *build_mixed(struct pm_counted_copies *c, struct pm_ir_d
     struct pm_ir_instr *behind = pm_block_behind(value->instr);
     struct pm_ir_builder b = {module, behind->block, behind};
     uint32_t width = pm_ir_operand_word(&scalar->operands[0]);
-    uint32_t components =
-        type->opcode == SpvOpTypeVector ? pm_ir_operand_word(&type->operands[1]) : 1;
+    const uint32_t components = pm_ir_components(type);
     if (components > COMPONENTS)
         return value;
     struct pm_ir_def *zero = zero_of(c, components);

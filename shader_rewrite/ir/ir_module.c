@@ -88,6 +88,16 @@ struct pm_ir_instr *pm_ir_type_of(const struct pm_ir_instr *instr)
     return instr->type.def ? instr->type.def->instr : NULL;
 }
 
+uint32_t pm_ir_components(const struct pm_ir_instr *type)
+{
+    return type && type->opcode == SpvOpTypeVector ? pm_ir_operand_word(&type->operands[1]) : 1;
+}
+
+const struct pm_ir_instr *pm_ir_component_type(const struct pm_ir_instr *type)
+{
+    return type && type->opcode == SpvOpTypeVector ? pm_ir_operand_instr(type, 0) : type;
+}
+
 static void use_link(struct pm_ir_operand *operand, struct pm_ir_def *def)
 {
     if (operand->user && pm_ir_opcode_is(operand->user->opcode, PM_IR_OP_ANNOTATION))

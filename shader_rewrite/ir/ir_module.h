@@ -70,7 +70,7 @@ struct pm_ir_instr {
     uint16_t opcode;
     uint32_t operand_count;
     uint32_t
-        place; /* index of its first word in the module that was read; UINT32_MAX: made since */
+        place;     /* index of its first word in the module that was read; UINT32_MAX: made since */
     uint32_t mark; /* for the pass at work; 0 at first */
 };
 
@@ -142,6 +142,10 @@ uint32_t pm_ir_operand_word(const struct pm_ir_operand *operand);
 struct pm_ir_instr *pm_ir_operand_instr(const struct pm_ir_instr *instr, uint32_t index);
 /* What defines an instruction's result type; NULL: it has none. */
 struct pm_ir_instr *pm_ir_type_of(const struct pm_ir_instr *instr);
+/* How many components a vector type has; 1: it is none, or NULL. */
+uint32_t pm_ir_components(const struct pm_ir_instr *type);
+/* The type of a vector type's components; of any other, or NULL, itself. */
+const struct pm_ir_instr *pm_ir_component_type(const struct pm_ir_instr *type);
 
 /* Makes an operand name another id. */
 void pm_ir_operand_set(struct pm_ir_operand *operand, struct pm_ir_def *def);

@@ -28,8 +28,7 @@ static uint32_t width_of(const struct pm_ir_instr *type)
 static bool can_be_hidden(const struct pm_ir_instr *constant)
 {
     const struct pm_ir_instr *type = is_constant(constant) ? pm_ir_type_of(constant) : NULL;
-    if (type && type->opcode == SpvOpTypeVector)
-        type = pm_ir_operand_instr(type, 0);
+    type = pm_ir_component_type(type);
     return type && type->opcode == SpvOpTypeFloat && width_of(type) == 32;
 }
 
@@ -64,8 +63,7 @@ static struct pm_ir_def *build_zero(const struct pm_hidden_constants *h, struct 
 
 static bool is_integer(const struct pm_ir_instr *type)
 {
-    if (type->opcode == SpvOpTypeVector)
-        type = pm_ir_operand_instr(type, 0);
+    type = pm_ir_component_type(type);
     return type->opcode == SpvOpTypeInt && width_of(type) == 32;
 }
 

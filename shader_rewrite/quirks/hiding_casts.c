@@ -4,8 +4,7 @@
 
 static bool is_float(const struct pm_ir_instr *type)
 {
-    while (type && type->opcode == SpvOpTypeVector)
-        type = type->operands[0].def->instr;
+    type = pm_ir_component_type(type);
     return type && type->opcode == SpvOpTypeFloat;
 }
 

@@ -163,8 +163,7 @@ static struct pm_ir_def *load_again(struct pm_ir_module *module, const struct pm
 
 static bool is_plain_value(const struct pm_ir_instr *type)
 {
-    while (type->opcode == SpvOpTypeVector)
-        type = pm_ir_operand_instr(type, 0);
+    type = pm_ir_component_type(type);
     return type->opcode == SpvOpTypeFloat || type->opcode == SpvOpTypeInt;
 }
 

@@ -36,8 +36,7 @@ uint32_t pm_zero_index_find(const struct pm_zero_index *index, uint32_t id, uint
 
 uint32_t pm_zero_index_width(const struct pm_ir_instr *instr)
 {
-    const struct pm_ir_instr *type = instr ? pm_ir_type_of(instr) : NULL;
-    return type && type->opcode == SpvOpTypeVector ? pm_ir_operand_word(&type->operands[1]) : 1;
+    return pm_ir_components(instr ? pm_ir_type_of(instr) : NULL);
 }
 
 bool pm_zero_propagates(const struct pm_float_permission *permission,

@@ -18,16 +18,14 @@ bool pm_zero_value_is_zero(const struct pm_zero_value *value)
 
 static uint32_t components_of(const struct pm_ir_instr *type)
 {
-    if (!type || type->opcode != SpvOpTypeVector)
-        return 1;
-    uint32_t count = pm_ir_operand_word(&type->operands[1]);
+    const uint32_t count = pm_ir_components(type);
     return count <= PM_ZERO_ELEMENTS ? count : 1;
 }
 
 bool pm_zero_is_plain(const struct pm_ir_instr *type)
 {
-    if (type && type->opcode == SpvOpTypeVector)
-        return pm_ir_operand_word(&type->operands[1]) <= PM_ZERO_ELEMENTS;
+    if (pm_ir_components(type) > 1)
+        return pm_ir_components(type) <= PM_ZERO_ELEMENTS;
     return type && (type->opcode == SpvOpTypeFloat || type->opcode == SpvOpTypeInt ||
                     type->opcode == SpvOpTypeBool);
 }

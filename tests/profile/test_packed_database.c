@@ -218,12 +218,41 @@ static void opening_costs_nearly_nothing(void **state)
     pm_arena_destroy(arena);
 }
 
+/* Who has the file mapped still finds what it had: a smaller one takes its place by rename. A file
+ * cut short instead would end the process with SIGBUS. */
+static void one_that_is_mapped_is_replaced(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_database large = make(arena, 4500), small = make(arena, 1);
+    struct pm_buffer bytes;
+    struct pm_error error = {0};
+    pack(&large, &bytes);
+    pm_buffer_finish(&bytes);
+    struct pm_packed_database *before = pm_packed_database_map(path, &source, &error);
+    assert_non_null(before);
+    pack(&small, &bytes);
+    pm_buffer_finish(&bytes);
+    struct pm_packed_database *after = pm_packed_database_map(path, &source, &error);
+    assert_non_null(after);
+    for (uint32_t i = 0; i < large.shader_count; i++)
+        assert_finds(before, &large.shaders[i]);
+    assert_finds(after, &small.shaders[0]);
+    assert_false(pm_packed_database_has_of(after, &large.shaders[4499].key,
+                                           &large.shaders[4499].environment,
+                                           large.shaders[4499].kind));
+    pm_packed_database_close(before);
+    pm_packed_database_close(after);
+    pm_arena_destroy(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_packed_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_does_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(opening_costs_nearly_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_that_is_mapped_is_replaced, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -84,6 +84,10 @@ void pm_trials_destroy(struct pm_trials *trials)
         pm_pair_list_finish(&trial->pairs_seen);
         free(trial);
     }
+    for (struct pm_trial *spare = trials->spare, *next; spare != NULL; spare = next) {
+        next = spare->next;
+        free(spare);
+    }
     pm_pairs_store_close(trials->pairs);
     pm_budget_finish(&trials->budget);
     pthread_mutex_destroy(&trials->lock);
@@ -135,7 +139,7 @@ static struct pm_trial *find(const struct pm_trials *trials, const struct pm_can
 static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidate *candidate,
                               bool compute)
 {
-    struct pm_trial *trial = calloc(1, sizeof *trial);
+    struct pm_trial *trial = pm_trial_make(trials);
     if (trial == NULL)
         return NULL;
     trial->owner = trials;

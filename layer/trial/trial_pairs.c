@@ -234,6 +234,8 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     if (atomic_load(&trial->over))
         return;
     struct trial_track *track = &trial->tracks[timed->track];
+    if (timed->pair < track->from)
+        return;
     struct trial_pair *pair = &track->pending[timed->pair % TRIAL_PENDING];
     if (pair->number != timed->pair)
         *pair = (struct trial_pair){.number = timed->pair};
@@ -269,6 +271,6 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pthread_mutex_unlock(&trials->lock);
     if (!stays)
         keep(trial, outcome, &paired);
-    /* The outcome is all that is kept, until the device goes: others may have the shader. */
+    /* The outcome is all that is kept, while a pipeline has the shader. */
     pm_pair_list_clear(&trial->pairs_seen, &owner);
 }

@@ -82,6 +82,7 @@ void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
                            error.message);
     }
     trials->unreported = false;
+    pm_trials_spare(trials);
     pthread_mutex_unlock(&trials->lock);
 }
 
@@ -108,6 +109,16 @@ static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
                      : 0;
 }
 
+void pm_trial_sum_decided(const struct pm_trial *trial, struct pm_trials_sum *sum)
+{
+    const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
+    sum->of_passes |= atomic_load(&trial->kind) == TRIAL_PASSES;
+    sum->dropped += trial->outcome == PM_SLOWER;
+    sum->fastest = fmax(sum->fastest, speed);
+    if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
+        sum->slowest = speed;
+}
+
 void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
 {
     *sum = (struct pm_trials_sum){0};
@@ -115,6 +126,7 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
         return;
     uint32_t looked_at = 0;
     pthread_mutex_lock(&trials->lock);
+    *sum = trials->past;
     const uint64_t heartbeat = pm_trials_now(trials);
     for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
         const bool decided = trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER;
@@ -122,17 +134,12 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
             sum->measured += !atomic_load(&trial->over);
             continue;
         }
-        sum->of_passes |= atomic_load(&trial->kind) == TRIAL_PASSES;
-        sum->dropped += trial->outcome == PM_SLOWER;
+        pm_trial_sum_decided(trial, sum);
         sum->going_on += !decided;
         if (!decided && looked_at++ < SUMMED) {
             const uint64_t more = frames_more(trial, heartbeat);
             sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
         }
-        const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
-        sum->fastest = fmax(sum->fastest, speed);
-        if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
-            sum->slowest = speed;
     }
     pthread_mutex_unlock(&trials->lock);
 }

@@ -1,6 +1,7 @@
 /*
  * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_pairs.c
- * times and judges them, trial_report.c says how they stand. Private to layer/trial/.
+ * times and judges them, trial_report.c says how they stand, trial_spent.c uses the memory of those
+ * that are over again. Private to layer/trial/.
  *
  * Thread safety: "the poller's" is the thread's that reads the times; the rest is said at each
  * member.
@@ -35,6 +36,7 @@ struct trial_track {
     _Atomic uint64_t what;    /* tells it from others; 0: free */
     _Atomic uint64_t used_at; /* heartbeat */
     _Atomic uint32_t next;    /* uses so far */
+    uint32_t from;            /* the trial's first pair: those before were of another one */
     struct trial_pair pending[TRIAL_PENDING];
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
@@ -82,7 +84,9 @@ struct pm_trials {
     struct pm_device *device;
     struct pm_pairs_store *pairs; /* of sessions; NULL: none are kept */
     pthread_mutex_t lock;
-    struct pm_trial *first; /* all there were */
+    struct pm_trial *first;    /* those with a pipeline, and what those without have yet to tell */
+    struct pm_trial *spare;    /* empty ones */
+    struct pm_trials_sum past; /* of those that were emptied */
     bool unreported;
     struct pm_budget budget;
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
@@ -105,6 +109,15 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake);
 
 /* The scene that is drawn now, as a bit of pm_trial.scenes. */
 uint64_t pm_trials_scene(const struct pm_trials *trials);
+
+/* An empty trial, the caller's; NULL: out of memory. */
+struct pm_trial *pm_trial_make(struct pm_trials *trials);
+/* What is spent becomes spare: the outcome of a shader that no pipeline has is in the journal. The
+ * poller's thread, which alone may still have times of it. */
+void pm_trials_spare(struct pm_trials *trials);
+
+/* Adds how it was decided, and what kind of use was timed. */
+void pm_trial_sum_decided(const struct pm_trial *trial, struct pm_trials_sum *sum);
 
 /* It cannot be told from the original now, but was faster before: it stays. */
 void pm_trial_leave(struct pm_trial *trial);

@@ -1,0 +1,52 @@
+/* The memory of trials that are over and of which no pipeline is left, for those that come. */
+#include "layer/trial/trial_state.h"
+
+#include <stdlib.h>
+
+/* It is decided, who had to hear of it has, and no pipeline has the shader any more. */
+static bool is_spent(const struct pm_trial *trial)
+{
+    return trial->first == NULL && atomic_load(&trial->over) && !atomic_load(&trial->measures) &&
+           (trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER) &&
+           (trial->reported || trial->is_private || trial->summed == 0) &&
+           !(trial->untold.count >= 1);
+}
+
+/* Forgets all of it but which pairs were begun: a time that comes late is of none that follows. */
+static void empty(struct pm_trial *trial)
+{
+    struct pm_trial fresh = {0};
+    pm_pair_list_finish(&trial->pairs_seen);
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
+        const uint32_t next = (atomic_load(&trial->tracks[i].next) + 1) & ~1u;
+        atomic_store(&fresh.tracks[i].next, next);
+        fresh.tracks[i].from = next / 2;
+    }
+    *trial = fresh;
+}
+
+void pm_trials_spare(struct pm_trials *trials)
+{
+    struct pm_trial **link = &trials->first;
+    while (*link != NULL) {
+        struct pm_trial *trial = *link;
+        if (!is_spent(trial)) {
+            link = &trial->next;
+            continue;
+        }
+        *link = trial->next;
+        pm_trial_sum_decided(trial, &trials->past);
+        empty(trial);
+        trial->next = trials->spare;
+        trials->spare = trial;
+    }
+}
+
+struct pm_trial *pm_trial_make(struct pm_trials *trials)
+{
+    struct pm_trial *trial = trials->spare;
+    if (trial == NULL)
+        return calloc(1, sizeof *trial);
+    trials->spare = trial->next;
+    return trial;
+}

@@ -135,11 +135,21 @@ static struct pm_trial *find(const struct pm_trials *trials, const struct pm_can
     return trial;
 }
 
+/* Under the lock. NULL: out of memory. */
+static struct pm_trial *make(struct pm_trials *trials)
+{
+    struct pm_trial *trial = trials->spare;
+    if (trial == NULL)
+        return calloc(1, sizeof *trial);
+    trials->spare = trial->next;
+    return trial;
+}
+
 /* Under the lock. */
 static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidate *candidate,
                               bool compute)
 {
-    struct pm_trial *trial = pm_trial_make(trials);
+    struct pm_trial *trial = make(trials);
     if (trial == NULL)
         return NULL;
     trial->owner = trials;

@@ -109,16 +109,6 @@ static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
                      : 0;
 }
 
-void pm_trial_sum_decided(const struct pm_trial *trial, struct pm_trials_sum *sum)
-{
-    const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
-    sum->of_passes |= atomic_load(&trial->kind) == TRIAL_PASSES;
-    sum->dropped += trial->outcome == PM_SLOWER;
-    sum->fastest = fmax(sum->fastest, speed);
-    if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
-        sum->slowest = speed;
-}
-
 void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
 {
     *sum = (struct pm_trials_sum){0};

@@ -1,7 +1,7 @@
 /* The memory of trials that are over and of which no pipeline is left, for those that come. */
 #include "layer/trial/trial_state.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 /* It is decided, who had to hear of it has, and no pipeline has the shader any more. */
 static bool is_spent(const struct pm_trial *trial)
@@ -25,6 +25,16 @@ static void empty(struct pm_trial *trial)
     *trial = fresh;
 }
 
+void pm_trial_sum_decided(const struct pm_trial *trial, struct pm_trials_sum *sum)
+{
+    const double speed = trial->outcome == PM_FASTER && trial->ratio > 0 ? 1 / trial->ratio : 0;
+    sum->of_passes |= atomic_load(&trial->kind) == TRIAL_PASSES;
+    sum->dropped += trial->outcome == PM_SLOWER;
+    sum->fastest = fmax(sum->fastest, speed);
+    if (speed > 0 && (sum->slowest <= 0 || speed < sum->slowest))
+        sum->slowest = speed;
+}
+
 void pm_trials_spare(struct pm_trials *trials)
 {
     struct pm_trial **link = &trials->first;
@@ -40,13 +50,4 @@ void pm_trials_spare(struct pm_trials *trials)
         trial->next = trials->spare;
         trials->spare = trial;
     }
-}
-
-struct pm_trial *pm_trial_make(struct pm_trials *trials)
-{
-    struct pm_trial *trial = trials->spare;
-    if (trial == NULL)
-        return calloc(1, sizeof *trial);
-    trials->spare = trial->next;
-    return trial;
 }

@@ -1,7 +1,7 @@
 /*
  * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_pairs.c
- * times and judges them, trial_report.c says how they stand, trial_spent.c uses the memory of those
- * that are over again. Private to layer/trial/.
+ * times and judges them, trial_report.c says how they stand, trial_spent.c keeps the memory of
+ * those that are over for the next. Private to layer/trial/.
  *
  * Thread safety: "the poller's" is the thread's that reads the times; the rest is said at each
  * member.
@@ -110,8 +110,6 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake);
 /* The scene that is drawn now, as a bit of pm_trial.scenes. */
 uint64_t pm_trials_scene(const struct pm_trials *trials);
 
-/* An empty trial, the caller's; NULL: out of memory. */
-struct pm_trial *pm_trial_make(struct pm_trials *trials);
 /* What is spent becomes spare: the outcome of a shader that no pipeline has is in the journal. The
  * poller's thread, which alone may still have times of it. */
 void pm_trials_spare(struct pm_trials *trials);

@@ -68,6 +68,10 @@ extern const struct pm_pass pm_pass_mark_loads, pm_pass_unmark_loads;
  * it is left behind the loop, and takes that back. No context. */
 extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
 
+/* Makes pointers, and what constant memory holds, again where they are used behind the loop that
+ * they are made in. No context. */
+extern const struct pm_pass pm_pass_near_pointers;
+
 /* Puts globals, decorations and the like into an order that is of the functions alone, and numbers
  * ids in it. No context. */
 extern const struct pm_pass pm_pass_order;

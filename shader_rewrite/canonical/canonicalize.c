@@ -131,7 +131,8 @@ static bool simplify_once(struct work *w, struct pm_error *error)
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
            run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
-           run_pass(w, &pm_pass_undisguise_breaks, NULL, error);
+           run_pass(w, &pm_pass_undisguise_breaks, NULL, error) &&
+           run_pass(w, &pm_pass_near_pointers, NULL, error);
 }
 
 static bool simplify(struct work *w, struct pm_error *error)

@@ -11,7 +11,7 @@
 
 /* 4: SPIRV-Tools 2025.1 (scripts/khronos.txt). Not released yet: what else changes the canonical
  * module until then is part of it. */
-#define PM_RECIPE_VERSION 5
+#define PM_RECIPE_VERSION 6
 
 #ifdef __cplusplus
 extern "C" {

@@ -112,11 +112,19 @@ static bool decides_behind(const struct making *m, struct pm_ir_def *def)
            pm_leaving_values_has(m->region->leaving, pm_loops(m->region->function), def, m->loop);
 }
 
+static bool is_around_check(const struct pm_copied_region *r, uint32_t loop)
+{
+    const struct pm_loops *loops = pm_loops(r->function);
+    return pm_loop_is_around(loops, loop, loops->loop_of[r->check_block]);
+}
+
 /* Whether what S reads from memory in a loop, or makes of that, would be used behind it, or decide
  * what is, where the original has an OpPhi in between. Right, but SwiftShader and lavapipe 22.3
  * then have another value for lanes that left the loop before the others (seen:
- * zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp). */
-static bool leaves_loop(const struct pm_copied_region *r, struct pm_ir_def *def)
+ * zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp). How long helper invocations
+ * stay in a loop of the region decides there what the original makes of such a value, and they take
+ * S with the others: then there need be no OpPhi (seen: leaving_helpers.frag). */
+static bool leaves_loop(const struct pm_copied_region *r, struct pm_ir_def *def, bool folds)
 {
     const struct pm_loops *loops = pm_loops(r->function);
     const struct pm_ir_def *stands = def ? stands_in_copy(r, def) : NULL;
@@ -125,7 +133,9 @@ static bool leaves_loop(const struct pm_copied_region *r, struct pm_ir_def *def)
     uint32_t loop = loops->loop_of[stands->instr->block->index];
     for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
         struct making m = {r, loop, MOST_STEPS};
-        if ((is_used_behind(&m, def) || decides_behind(&m, def)) && reads_past_phi(&m, def, false))
+        const bool alone = r->skips_helpers && !is_around_check(r, loop);
+        if ((alone || folds) && (is_used_behind(&m, def) || decides_behind(&m, def)) &&
+            reads_past_phi(&m, def, alone))
             return true;
     }
     return false;
@@ -160,10 +170,11 @@ static bool chooses_behind(const struct pm_copied_region *r, struct pm_ir_def *d
 
 /* What the region is to be asked about. */
 struct asked {
-    uint32_t loop;   /* around the check, if it may not choose again behind it; PM_NO_LOOP */
-    bool reads;      /* of a loop may not choose what leaves it */
-    bool levels;     /* no level of detail may be joined */
-    bool folded_phi; /* what a loop loads may not leave it in an OpPhi's place */
+    uint32_t loop; /* around the check, if it may not choose again behind it; PM_NO_LOOP */
+    bool reads;    /* of a loop may not choose what leaves it */
+    bool levels;   /* no level of detail may be joined */
+    bool loads;    /* what a loop loads may not leave it */
+    bool folds;    /* of `loads`: in an OpPhi's place, of a loop around the check too */
 };
 
 /* Whether a value of the loop is made there of what the loop reads from memory, also by an OpPhi.
@@ -202,8 +213,7 @@ static bool chooses_by_reading(const struct pm_copied_region *r, const struct pm
     if (!def || !is_condition(def))
         return false;
     uint32_t loop = loops->loop_of[instr->block->index];
-    for (; loop != PM_NO_LOOP && !pm_loop_is_around(loops, loop, loops->loop_of[r->check_block]);
-         loop = loops->loops[loop].parent) {
+    for (; loop != PM_NO_LOOP && !is_around_check(r, loop); loop = loops->loops[loop].parent) {
         struct making m = {r, loop, MOST_STEPS};
         if (pm_leaving_values_has(r->leaving, loops, def, loop) && is_read_in_loop(&m, def))
             return true;
@@ -221,7 +231,7 @@ static const char *bug_of(const struct pm_copied_region *r, const struct pm_ir_i
         return "what a loop reads chooses a value that would leave it into a phi";
     if (asked->levels && joins_level(r, instr))
         return "a push constant that is a texture's level of detail would be joined";
-    if (asked->folded_phi && leaves_loop(r, instr->result))
+    if (asked->loads && leaves_loop(r, instr->result, asked->folds))
         return "a value that a loop reads would leave it without a phi";
     return NULL;
 }
@@ -233,9 +243,10 @@ const char *pm_driver_bug(const struct pm_copied_region *r, uint32_t quirks)
                                                 : PM_NO_LOOP,
         .reads = (quirks & PM_QUIRK_CHOOSES_AGAIN) && pm_loops(r->function)->count > 0,
         .levels = (quirks & PM_QUIRK_JOINED_LEVELS) && r->levels->asked,
-        .folded_phi = (quirks & PM_QUIRK_LOADS_AGAIN) && folds_phi(r),
+        .loads = (quirks & PM_QUIRK_LOADS_AGAIN) && pm_loops(r->function)->count > 0,
+        .folds = (quirks & PM_QUIRK_LOADS_AGAIN) && folds_phi(r),
     };
-    if (asked.loop == PM_NO_LOOP && !asked.reads && !asked.levels && !asked.folded_phi)
+    if (asked.loop == PM_NO_LOOP && !asked.reads && !asked.levels && !asked.loads)
         return NULL;
     for (uint32_t p = 0; p < r->part_count; p++) {
         struct pm_copied_part part = r->part(r->user, p);

@@ -34,6 +34,7 @@ struct pm_copied_region {
     const struct pm_leaving_values *leaving; /* of the function */
     const struct pm_detail_levels *levels;
     uint32_t check_block; /* the block with the check */
+    bool skips_helpers;   /* it does not ask helper invocations: those take S with the others */
     uint32_t part_count;
 
     struct pm_copied_part (*part)(const void *user, uint32_t index);

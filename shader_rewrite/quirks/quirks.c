@@ -19,7 +19,7 @@ static const struct {
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_CHOOSES_AGAIN},
     /* zero_regions/leaving_chosen.comp */
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_CHOOSES_AGAIN},
-    /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp */
+    /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp, leaving_helpers.frag */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_LOADS_AGAIN},
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_LOADS_AGAIN},
     /* zero_regions/levels.comp */

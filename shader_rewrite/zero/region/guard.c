@@ -39,6 +39,7 @@ const char *pm_zero_guard(const struct pm_zero_round *round, const struct pm_zer
             .leaving = &round->leaving,
             .levels = &round->levels,
             .check_block = region->parts[0].block,
+            .skips_helpers = round->stage == PM_STAGE_FRAGMENT,
             .part_count = region->count,
             .part = part_at,
             .value = value_of,

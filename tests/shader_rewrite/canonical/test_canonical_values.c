@@ -148,9 +148,9 @@ static void check_compute(const char *name, bool in_place, const struct pm_spec_
 }
 
 static const char *const compute_names[] = {
-    "folding.comp",  "loops.comp",          "breaks.comp",  "switches.comp", "functions.comp",
-    "mixes.comp",    "transcendental.comp", "packing.comp", "shared.comp",   "matrices.comp",
-    "integers.comp", "arrays.comp",         "bitcasts.comp"};
+    "folding.comp",  "loops.comp",          "breaks.comp",   "switches.comp", "functions.comp",
+    "mixes.comp",    "transcendental.comp", "packing.comp",  "shared.comp",   "matrices.comp",
+    "integers.comp", "arrays.comp",         "bitcasts.comp", "pointers.comp"};
 enum { COMPUTE_NAMES = sizeof(compute_names) / sizeof(compute_names[0]) };
 
 static void test_compute(void **state)

@@ -141,12 +141,18 @@ static uint32_t *run_draw(const struct pm_words *module, enum input input, size_
             }
         }
     }
-    const struct pm_gpu_draw draw = {.fragment = {.words = module->data, .count = module->count},
-                                     .vertices = vertices,
-                                     .vertex_count = QUADS * 3,
-                                     .width = SIDE,
-                                     .height = SIDE};
-    return pm_gpu_draw(&pm_test_gpu, &draw, size);
+    struct pm_gpu_buffer in;
+    pm_gpu_buffer_create(&pm_test_gpu, WORDS * sizeof(uint32_t), &in);
+    fill_input(in.data, input);
+    const struct pm_gpu_draw draw = {
+        .fragment = {.words = module->data, .count = module->count, .buffers = {&in}},
+        .vertices = vertices,
+        .vertex_count = QUADS * 3,
+        .width = SIDE,
+        .height = SIDE};
+    uint32_t *result = pm_gpu_draw(&pm_test_gpu, &draw, size);
+    pm_gpu_buffer_destroy(&pm_test_gpu, &in);
+    return result;
 }
 
 /* Every driver contracts and reassociates as it finds the code: what is compared is the module with
@@ -269,19 +275,33 @@ static const struct {
     const char *name;
     enum pm_stage stage;
 } shaders[] = {
-    {"figures.comp", PM_STAGE_COMPUTE},      {"functions.comp", PM_STAGE_COMPUTE},
-    {"prefix.comp", PM_STAGE_COMPUTE},       {"loops.comp", PM_STAGE_COMPUTE},
-    {"branches.comp", PM_STAGE_COMPUTE},     {"integers.comp", PM_STAGE_COMPUTE},
-    {"memory.comp", PM_STAGE_COMPUTE},       {"textured.frag", PM_STAGE_FRAGMENT},
-    {"derivatives.frag", PM_STAGE_FRAGMENT}, {"discards.frag", PM_STAGE_FRAGMENT},
-    {"kills.frag", PM_STAGE_FRAGMENT},       {"returns.frag", PM_STAGE_FRAGMENT},
-    {"lights.frag", PM_STAGE_FRAGMENT},      {"levels.comp", PM_STAGE_COMPUTE},
-    {"constants.comp", PM_STAGE_COMPUTE},    {"leaving.comp", PM_STAGE_COMPUTE},
-    {"leaving_made.comp", PM_STAGE_COMPUTE}, {"leaving_branch.comp", PM_STAGE_COMPUTE},
-    {"uniforms.comp", PM_STAGE_COMPUTE},     {"second.comp", PM_STAGE_COMPUTE},
-    {"leaving_phi.comp", PM_STAGE_COMPUTE},  {"leaving_read.comp", PM_STAGE_COMPUTE},
-    {"copies.comp", PM_STAGE_COMPUTE},       {"silent.comp", PM_STAGE_COMPUTE},
-    {"exact.comp", PM_STAGE_COMPUTE},        {"leaving_chosen.comp", PM_STAGE_COMPUTE},
+    {"figures.comp", PM_STAGE_COMPUTE},
+    {"functions.comp", PM_STAGE_COMPUTE},
+    {"prefix.comp", PM_STAGE_COMPUTE},
+    {"loops.comp", PM_STAGE_COMPUTE},
+    {"branches.comp", PM_STAGE_COMPUTE},
+    {"integers.comp", PM_STAGE_COMPUTE},
+    {"memory.comp", PM_STAGE_COMPUTE},
+    {"textured.frag", PM_STAGE_FRAGMENT},
+    {"derivatives.frag", PM_STAGE_FRAGMENT},
+    {"discards.frag", PM_STAGE_FRAGMENT},
+    {"kills.frag", PM_STAGE_FRAGMENT},
+    {"returns.frag", PM_STAGE_FRAGMENT},
+    {"lights.frag", PM_STAGE_FRAGMENT},
+    {"levels.comp", PM_STAGE_COMPUTE},
+    {"constants.comp", PM_STAGE_COMPUTE},
+    {"leaving.comp", PM_STAGE_COMPUTE},
+    {"leaving_made.comp", PM_STAGE_COMPUTE},
+    {"leaving_branch.comp", PM_STAGE_COMPUTE},
+    {"uniforms.comp", PM_STAGE_COMPUTE},
+    {"second.comp", PM_STAGE_COMPUTE},
+    {"leaving_phi.comp", PM_STAGE_COMPUTE},
+    {"leaving_read.comp", PM_STAGE_COMPUTE},
+    {"copies.comp", PM_STAGE_COMPUTE},
+    {"silent.comp", PM_STAGE_COMPUTE},
+    {"exact.comp", PM_STAGE_COMPUTE},
+    {"leaving_chosen.comp", PM_STAGE_COMPUTE},
+    {"leaving_helpers.frag", PM_STAGE_FRAGMENT},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 
@@ -312,10 +332,10 @@ static void test_never(void **state)
 }
 
 /* Runs what is specialized without guards. Returns how many words differ. */
-static size_t differ_unguarded(const char *name)
+static size_t differ_unguarded(const char *name, enum pm_stage stage)
 {
     struct shader s;
-    load(&s, name, PM_STAGE_COMPUTE, false);
+    load(&s, name, stage, false);
     size_t words, different = 0;
     uint32_t *original = run(&s, &s.original, PLAIN, &words);
     const uint32_t profiles = profiles_of(&s);
@@ -346,11 +366,13 @@ static void test_quirks_are_there(void **state)
     const uint32_t quirks = pm_quirks_of(&driver);
     size_t different = 0;
     for (int i = 0; (quirks & PM_QUIRK_CHOOSES_AGAIN) && i < 4; i++)
-        different += differ_unguarded(chooses[i]);
+        different += differ_unguarded(chooses[i], PM_STAGE_COMPUTE);
     assert_int_equal(different > 0, (quirks & PM_QUIRK_CHOOSES_AGAIN) != 0);
     different = 0;
     for (int i = 0; (quirks & PM_QUIRK_LOADS_AGAIN) && i < 3; i++)
-        different += differ_unguarded(loads[i]);
+        different += differ_unguarded(loads[i], PM_STAGE_COMPUTE);
+    assert_int_equal(different > 0, (quirks & PM_QUIRK_LOADS_AGAIN) != 0);
+    different = differ_unguarded("leaving_helpers.frag", PM_STAGE_FRAGMENT);
     assert_int_equal(different > 0, (quirks & PM_QUIRK_LOADS_AGAIN) != 0);
 }
 

@@ -29,6 +29,16 @@ bool pm_returns_early(const struct pm_ir_function *function)
     return count > 1;
 }
 
+bool pm_discards(const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        const uint16_t end = pm_ir_terminator(b)->opcode;
+        if (end == SpvOpKill || end == SpvOpTerminateInvocation)
+            return true;
+    }
+    return false;
+}
+
 static struct pm_ir_def *flag_of(struct lowering *l, bool ended)
 {
     return pm_ir_constant_bool(l->module, ended);

@@ -168,8 +168,11 @@ static bool lower(const uint32_t *words, size_t count, struct pm_words *out, str
     enum pm_stage stage;
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     struct pm_ir_function *function = module ? pm_entry_function(module, &stage, error) : NULL;
-    bool ok = function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
-              (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
+    bool ok =
+        function &&
+        (!pm_discards(function) || pm_fail(error, PM_ERROR_UNSUPPORTED, "it discards fragments")) &&
+        pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+        (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
     pm_ir_module_destroy(module);
     return ok;
 }

@@ -308,8 +308,6 @@ static bool stores_own(const struct pm_ir_instr *instr)
 static const char *not_in_fragments(const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
-    case SpvOpKill:
-    case SpvOpTerminateInvocation:
     case SpvOpDemoteToHelperInvocationEXT:
         return "it discards fragments";
     case SpvOpIsHelperInvocationEXT:

@@ -318,8 +318,26 @@ static void passes_draw_what_the_whole_does(void **state)
            seen.images, seen.refused);
 }
 
+static void what_discards_stays_whole(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"discards.frag", "only_discards.frag"};
+    const struct pm_pass_limits limits = {4, 16, 200, 32, 64, 16, 4, true};
+    const struct pm_partition_info info = {.limits = &limits, .target = target};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        struct pm_error error = {0};
+        struct pm_partitioned made;
+        struct pm_words words = load(files[i]);
+        assert_false(pm_partition(words.data, words.count, &info, &made, &error));
+        assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+        assert_non_null(strstr(error.message, "discards"));
+        pm_words_finish(&words);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_draw_what_the_whole_does)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes_draw_what_the_whole_does),
+                                       cmocka_unit_test(what_discards_stays_whole)};
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

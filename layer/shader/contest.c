@@ -277,6 +277,48 @@ bool pm_contest_pair(struct pm_contest *contest)
     return added > 0;
 }
 
+/* ---- the winner ---- */
+
+/* Of what a pair is shown to be faster by. */
+#define ALPHA 0.05
+
+static bool is_part(const struct pm_variant_choice *part, const struct pm_variant_choice *of)
+{
+    if (part->second || !part->recipe == !part->subgroup_size)
+        return false;
+    return part->recipe ? part->recipe == of->recipe || part->recipe == of->second
+                        : part->subgroup_size == of->subgroup_size;
+}
+
+/* The faster one of a pair's two, if the pair was not shown to be faster than that; else itself. */
+static uint32_t simplest(const struct pm_contest *contest, uint32_t winner)
+{
+    const struct pm_anytime *seen = contest->halving.seen;
+    uint32_t part = winner;
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        if (a != winner && seen[a].count > 0 && !contest->arms[a].failed &&
+            is_part(&contest->arms[a].choice, &contest->arms[winner].choice) &&
+            (part == winner || pm_anytime_mean(&seen[a]) < pm_anytime_mean(&seen[part])))
+            part = a;
+    const double alone = pm_anytime_mean(&seen[part]), both = pm_anytime_mean(&seen[winner]);
+    const bool shown = both < alone && pm_anytime_excludes(&seen[winner], alone, ALPHA);
+    return shown || !(alone < 0) ? winner : part;
+}
+
+bool pm_contest_winner(struct pm_contest *contest)
+{
+    if (!pm_halving_winner(&contest->halving, &contest->winner))
+        return false;
+    contest->winner = simplest(contest, contest->winner);
+    return true;
+}
+
+void pm_contest_give_up(struct pm_contest *contest)
+{
+    contest->arms[contest->winner].failed = true;
+    pm_halving_leave(&contest->halving, contest->winner);
+}
+
 /* ---- over sessions ---- */
 
 /* What is kept of an arm, but for the verdict. */

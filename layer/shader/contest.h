@@ -34,6 +34,7 @@ struct pm_arm {
     struct pm_specialized_shader shader; /* module.words.count 0: it takes no part */
     struct pm_optimized *built; /* for the contest's pipeline; that pipeline's; NULL: not */
     bool made;                  /* the shader was, or cannot be */
+    bool failed;                /* it cannot be built */
 };
 
 enum pm_contest_state {
@@ -85,6 +86,13 @@ struct pm_contest *pm_contests_due(struct pm_contests *contests);
 /* All have been measured: the best recipes in pairs take part from now on. false: they do already,
  * or there are no two that are worth it. */
 bool pm_contest_pair(struct pm_contest *contest);
+
+/* Once all have been measured, pairs too: the winner, which is no pair that was not shown to be
+ * faster than one of its two alone, since of as many pairs as there are chance makes one the
+ * fastest. false: there is none, or none is left that can be built. */
+bool pm_contest_winner(struct pm_contest *contest);
+/* The winner cannot be built. */
+void pm_contest_give_up(struct pm_contest *contest);
 
 /* Makes the module of an arm, at most once. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);

@@ -152,7 +152,7 @@ static void replace_pipeline(struct pm_contest *contest)
  * is gone. false: there is none, or the device is about to go. */
 static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
-    while (pm_halving_winner(&contest->halving, &contest->winner)) {
+    while (pm_contest_winner(contest)) {
         struct pm_arm *arm = &contest->arms[contest->winner];
         if (build_arm(optimizer, contest, arm)) {
             pm_log_debug(optimizer->device->instance->log, "the variant %s is tried",
@@ -161,7 +161,7 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
         }
         if (pm_stop_asked())
             return false;
-        pm_halving_leave(&contest->halving, contest->winner);
+        pm_contest_give_up(contest);
     }
     return false;
 }

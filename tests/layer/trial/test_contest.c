@@ -210,6 +210,23 @@ static void no_pair_is_faster(void **state)
     close_session();
 }
 
+/* Together they are as fast as the better one, which wins, though chance makes a pair the fastest.
+ */
+static void chance_chooses_no_pair(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : i == 3 ? 0.85 : 1.2;
+    seen.noise = 0.05;
+    open_session();
+    run_until_pairs(0.8);
+    const VkPipeline fastest = seen.pipelines[2];
+    assert_true(run_until("the fastest is"));
+    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
+                     fastest);
+    close_session();
+}
+
 /* The pipeline may require subgroups of 16 to 64 lanes, and is fastest with 64; one has 32. */
 static void a_subgroup_size_is_faster(void **state)
 {
@@ -431,6 +448,7 @@ int main(void)
         PM_LAYERED_TEST(finds_the_fastest),
         PM_LAYERED_TEST(a_pair_is_faster),
         PM_LAYERED_TEST(no_pair_is_faster),
+        PM_LAYERED_TEST(chance_chooses_no_pair),
         PM_LAYERED_TEST(a_subgroup_size_is_faster),
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),

@@ -36,7 +36,10 @@ static const char help[] =
 #define PROFILING "sampler.api_probability=0.1"
 #define COMPARING "sampler.api_probability=0.01"
 
-enum { MOST_SESSIONS = 100, TELL_SECONDS = 10, MOST_ARGUMENTS = 4096, BY_SIGNAL = 128 };
+enum { MOST_SESSIONS = 100, MOST_ARGUMENTS = 4096, BY_SIGNAL = 128 };
+/* Seconds until it is first told how far it is, and the most between two times: a long session does
+ * not fill the terminal. */
+enum { TELL_FIRST = 10, TELL_MOST = 120 };
 
 struct attempt {
     const char *game_option, *out;
@@ -103,12 +106,16 @@ static void *run_telling(void *user)
 {
     struct telling *telling = user;
     char said[PM_SENTENCE_TEXT] = "";
+    time_t pause = TELL_FIRST;
     pthread_mutex_lock(&telling->lock);
     while (!telling->ended) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += TELL_SECONDS;
-        pthread_cond_timedwait(&telling->over, &telling->lock, &until);
+        until.tv_sec += pause;
+        while (!telling->ended &&
+               pthread_cond_timedwait(&telling->over, &telling->lock, &until) == 0)
+            ;
+        pause = pause * 2 < TELL_MOST ? pause * 2 : TELL_MOST;
         if (!telling->ended)
             tell(telling, said);
     }

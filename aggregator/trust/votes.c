@@ -6,9 +6,8 @@
 
 static uint8_t byte_of(const uint8_t *bitmap, uint32_t space, uint32_t at)
 {
-    const uint8_t byte = bitmap ? bitmap[at] : 0;
-    const uint32_t left = space - 8 * at;
-    return left < 8 ? (uint8_t)(byte & ((1u << left) - 1)) : byte;
+    const uint32_t byte = bitmap ? bitmap[at] : 0, left = space - 8 * at;
+    return (uint8_t)(left < 8 ? byte & ((1u << left) - 1) : byte);
 }
 
 uint32_t pm_facts_of(const uint8_t *at_most_once, uint32_t space)

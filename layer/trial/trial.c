@@ -159,6 +159,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->is_private = candidate->is_private;
     trial->variant = candidate->variant;
     trial->promising = candidate->promising;
+    trial->over_sessions = candidate->passes == NULL && candidate->watch == NULL;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->begun_at = pm_trials_now(trials);
@@ -317,16 +318,21 @@ static void begin_anew(struct pm_trial *trial)
 }
 
 /* Nothing could be timed though the game submits its recordings again: later sessions try it each
- * as a whole. Under the lock. */
+ * as a whole, where they can. Under the lock. */
 static void note_untimed(const struct pm_trial *trial)
 {
     struct pm_device *device = trial->owner->device;
     if (atomic_load(&trial->kind) != TRIAL_UNUSED ||
         atomic_load(&device->sampling->again) < REPEATED)
         return;
-    const struct pm_environment environment = pm_session_environment(device, &trial->environment);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
+    if (!trial->over_sessions) {
+        pm_log_debug(device->instance->log,
+                     "a specialized shader %.12s cannot be timed in turn, and stays untried", key);
+        return;
+    }
+    const struct pm_environment environment = pm_session_environment(device, &trial->environment);
     pm_verdicts_want_sessions(pm_session_verdicts(device->instance), &trial->key, &environment);
     pm_log_debug(device->instance->log,
                  "a specialized shader %.12s cannot be timed in turn: sessions are", key);

@@ -49,6 +49,7 @@ struct pm_trial {
     struct pm_shader_key key, original; /* of the variant and of what it was made of */
     bool is_private;                    /* its outcome stays on the machine */
     bool promising;                     /* others found it faster: it is tried again soon */
+    bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;
     uint64_t begun_at;     /* heartbeat */

@@ -3,10 +3,14 @@
 #include "tests/layer/shader_objects.h"
 #include "tests/layer/trial/trying.h"
 
+#include "tests/patience.h"
+
 #include "long.comp.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
 
@@ -380,6 +384,39 @@ static void slower_ones_are_dropped(void **state)
     trying_close();
 }
 
+/* A recording that is submitted again and again would keep the side that it was made with. */
+static void kept_recordings_have_no_trial(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 2, SUBMISSIONS = 100 };
+    for (int session = 0; session < SESSIONS; session++) {
+        open_trial(TRYING_ORIGINAL / 20);
+        VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        const uint64_t position = trying.h.driver->position();
+        const uint32_t logged = optimized_logged("in turn, and stays untried");
+        uint64_t until = 0;
+        pm_harness_begin(&trying.h, buffer, 0);
+        trying_dispatch(buffer);
+        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+        do {
+            for (int i = 0; i < SUBMISSIONS; i++) {
+                pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+                PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+            }
+        } while (optimized_logged("in turn, and stays untried") == logged && patience(&until));
+        optimized_assert_logged("in turn, and stays untried", logged + 1);
+        optimized_assert_logged("in turn: sessions are", 0);
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdDispatch"), 1);
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+        assert_int_equal(trying_foreign_binds(position), 0);
+        trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
+        trying_close();
+        char log[200];
+        snprintf(log, sizeof log, "%s/log", pm_layered_home());
+        unlink(log); /* which has what becomes of the harness's other shaders at the end */
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +430,7 @@ int main(void)
         PM_LAYERED_TEST(without_memory),
         PM_LAYERED_TEST(faster_ones_are_used),
         PM_LAYERED_TEST(slower_ones_are_dropped),
+        PM_LAYERED_TEST(kept_recordings_have_no_trial),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,12 +43,28 @@ static bool fits(const struct making *m, const struct pm_step_cost *cost)
            cost->held <= m->limits->temporaries;
 }
 
+static bool can_be_opened(const struct pm_step *step)
+{
+    return step->kind == PM_STEP_CONSTRUCT && !step->loop &&
+           pm_ir_terminator(step->header)->opcode == SpvOpBranchConditional;
+}
+
+static void open_selection(struct making *m, const struct pm_step *step)
+{
+    const struct pm_structure *structure = pm_structure(m->function);
+    for (uint32_t c = 0; c < structure->count; c++)
+        if (structure->constructs[c].kind == PM_CONSTRUCT_SELECTION &&
+            structure->constructs[c].header == step->header->index) {
+            m->out->open[c] = true;
+            m->out->opened++;
+        }
+}
+
 /* Opens the selections that no pass has room for. *opened: some were, and steps are to be found
  * anew. */
-static bool open_selections(struct making *m, bool *open, bool *opened)
+static bool open_selections(struct making *m, bool *opened)
 {
     const struct pm_steps *steps = &m->out->steps;
-    const struct pm_structure *structure = pm_structure(m->function);
     uint64_t *last_use = pm_arena_zalloc(m->arena, steps->bound + (size_t)1, sizeof(*last_use));
     m->costs = pm_arena_zalloc(m->arena, steps->count + (size_t)1, sizeof(*m->costs));
     if (!last_use || !m->costs)
@@ -59,33 +75,24 @@ static bool open_selections(struct making *m, bool *open, bool *opened)
         m->costs[i] = pm_step_cost_of(steps, i, last_use);
         if (step->kind != PM_STEP_CONSTRUCT || fits(m, &m->costs[i]))
             continue;
-        if (step->loop || pm_ir_terminator(step->header)->opcode != SpvOpBranchConditional)
+        if (!can_be_opened(step))
             return pm_fail(m->error, PM_ERROR_UNSUPPORTED,
                            "%s of %" PRIu64 " ALU and %" PRIu64 " texture operations and %" PRIu64
                            " temporaries fits no pass, and is never cut",
                            step->loop ? "a loop" : "a switch", m->costs[i].alu, m->costs[i].texture,
                            m->costs[i].held);
-        for (uint32_t c = 0; c < structure->count; c++)
-            if (structure->constructs[c].kind == PM_CONSTRUCT_SELECTION &&
-                structure->constructs[c].header == step->header->index) {
-                open[c] = *opened = true;
-                m->out->opened++;
-            }
+        open_selection(m, step);
+        *opened = true;
     }
     return true;
 }
 
 static bool find_steps(struct making *m)
 {
-    const struct pm_structure *structure = pm_structure(m->function);
-    bool *open = pm_arena_zalloc(m->arena, structure->count + (size_t)1, sizeof(*open));
     bool opened = true;
-    if (!open)
-        return out_of_memory(m);
-    m->out->open = open;
     while (opened) {
-        if (!pm_steps_find(m->function, open, m->arena, &m->out->steps, m->error) ||
-            !open_selections(m, open, &opened))
+        if (!pm_steps_find(m->function, m->out->open, m->arena, &m->out->steps, m->error) ||
+            !open_selections(m, &opened))
             return false;
     }
     return true;
@@ -204,6 +211,69 @@ static void list_members(struct making *m)
     for (uint32_t i = 0; i < out->steps.count; i++)
         if (out->operation_of[i] != PM_NO_OPERATION)
             out->members[next[out->operation_of[i]]++] = i;
+}
+
+/* ---- what fits no pass together ---- */
+
+/* The selection among an operation's steps that takes most; PM_NO_STEP: none. */
+static uint32_t largest_selection(const struct making *m, uint32_t operation)
+{
+    const struct pm_shader_graph *out = m->out;
+    uint32_t largest = PM_NO_STEP;
+    for (uint32_t i = out->first[operation]; i < out->first[operation + 1]; i++) {
+        const uint32_t step = out->members[i];
+        if (can_be_opened(&out->steps.steps[step]) &&
+            (largest == PM_NO_STEP || m->costs[step].alu > m->costs[largest].alu))
+            largest = step;
+    }
+    return largest;
+}
+
+/* Opens a selection of each operation that no pass has room for: each of its steps fits one, and
+ * what belongs together does not. *opened: as above. */
+static void open_together(struct making *m, bool *opened)
+{
+    const struct pm_shader_graph *out = m->out;
+    *opened = false;
+    for (uint32_t o = 0; o < m->operations; o++) {
+        struct pm_step_cost all = {0};
+        for (uint32_t i = out->first[o]; i < out->first[o + 1]; i++) {
+            const struct pm_step_cost *cost = &m->costs[out->members[i]];
+            all.alu += cost->alu;
+            all.texture += cost->texture;
+            all.held = cost->held > all.held ? cost->held : all.held;
+        }
+        const uint32_t selection = fits(m, &all) ? PM_NO_STEP : largest_selection(m, o);
+        if (selection == PM_NO_STEP)
+            continue;
+        open_selection(m, &out->steps.steps[selection]);
+        *opened = true;
+    }
+}
+
+/* Finds the operations, as steps that belong together. */
+static bool find_operations(struct making *m)
+{
+    bool opened = true;
+    const size_t constructs = pm_structure(m->function)->count + (size_t)1;
+    m->out->open = pm_arena_zalloc(m->arena, constructs, sizeof(*m->out->open));
+    if (!m->out->open)
+        return out_of_memory(m);
+    while (opened) {
+        pm_step_needs_finish(&m->needs);
+        m->numbers = m->operations = 0;
+        if (!find_steps(m) ||
+            !pm_step_needs_find(&m->out->steps, m->out->fragment, &m->out->own_memory, m->arena,
+                                &m->needs, m->error))
+            return false;
+        if (!make_rooms(m))
+            return out_of_memory(m);
+        list_groups(m);
+        find_components(m);
+        list_members(m);
+        open_together(m, &opened);
+    }
+    return true;
 }
 
 /* ---- what they take ---- */
@@ -364,11 +434,6 @@ static void add_operation(struct making *m, struct gathered *g, uint32_t at)
 static bool make_operations(struct making *m)
 {
     struct gathered g;
-    if (!make_rooms(m))
-        return out_of_memory(m);
-    list_groups(m);
-    find_components(m);
-    list_members(m);
     pm_steps_mark(&m->out->steps);
     if (!make_gathered(m, &g))
         return out_of_memory(m);
@@ -387,9 +452,7 @@ bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment, bool s
     *out = (struct pm_shader_graph){.fragment = fragment};
     bool ok = (!spill_own || pm_own_memory_find(function, arena, &out->own_memory) ||
                out_of_memory(&m)) &&
-              find_steps(&m) &&
-              pm_step_needs_find(&out->steps, fragment, &out->own_memory, arena, &m.needs, error) &&
-              make_operations(&m);
+              find_operations(&m) && make_operations(&m);
     pm_step_needs_finish(&m.needs);
     return ok;
 }

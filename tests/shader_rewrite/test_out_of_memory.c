@@ -270,11 +270,6 @@ static bool cut_finely(const struct corpus_file *file, struct pm_error *error)
     return cut(file, 12, false, error);
 }
 
-static bool cut_coarsely(const struct corpus_file *file, struct pm_error *error)
-{
-    return cut(file, 200, false, error);
-}
-
 static void fail_each_in(attempt try, const struct corpus_file *file)
 {
     size_t after = 0;
@@ -328,6 +323,20 @@ static void test_optimize_blocks(void **state)
 }
 
 /* A loop's worth of loads and stores of an array of the shader's own, which fit no pass. */
+/* A fragment shader of which each pass has a part. */
+static const char shades[] =
+    "OpCapability Shader\n%e = OpExtInstImport \"GLSL.std.450\"\n"
+    "OpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %m \"main\" %in %out\n"
+    "OpExecutionMode %m OriginUpperLeft\nOpDecorate %in Location 0\nOpDecorate %out Location 0\n"
+    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%f = OpTypeFloat 32\n"
+    "%v = OpTypeVector %f 4\n%pi = OpTypePointer Input %v\n%po = OpTypePointer Output %v\n"
+    "%in = OpVariable %pi Input\n%out = OpVariable %po Output\n"
+    "%m = OpFunction %void None %fn\n%l = OpLabel\n%x = OpLoad %v %in\n"
+    "%a = OpExtInst %v %e Sin %x\n%b = OpExtInst %v %e Cos %x\n%c = OpFMul %v %a %b\n"
+    "%d = OpExtInst %v %e Exp2 %c\n%g = OpFAdd %v %d %a\n%h = OpFMul %v %g %b\n"
+    "%i = OpExtInst %v %e Log2 %h\n%j = OpFAdd %v %i %c\nOpStore %out %j\n"
+    "OpReturn\nOpFunctionEnd\n";
+
 static const char own_array[] = "OpCapability Shader\n"
                                 "OpMemoryModel Logical GLSL450\n"
                                 "OpEntryPoint GLCompute %main \"main\" %id\n"
@@ -385,13 +394,15 @@ static void test_partition(void **state)
 {
     (void)state;
     struct corpus_file file = {.name = "own_array", .vulkan_minor = 1};
+    struct corpus_file fragment = {.name = "shades", .vulkan_minor = 1};
     corpus_assemble(own_array, SPV_ENV_UNIVERSAL_1_3, &file.words, &file.count);
     fail_each_in(cut_own, &file);
     free(file.words);
+    corpus_assemble(shades, SPV_ENV_UNIVERSAL_1_3, &fragment.words, &fragment.count);
+    fail_each_in(cut_finely, &fragment);
+    free(fragment.words);
     static const char *const compute[] = {"storage_types.comp.vulkan1.3.O"};
-    static const char *const fragment[] = {"material.frag.vulkan1.1.O"};
     fail_each_of(cut_finely, compute, 1);
-    fail_each_of(cut_coarsely, fragment, 1);
 }
 
 static void test_round_trip(void **state)

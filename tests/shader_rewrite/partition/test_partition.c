@@ -176,8 +176,8 @@ static void shapes_compute_what_the_whole_does(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "early_return", "nested_return", "barrier",    "own_array",      "branches",
-        "atomics",      "live_array",    "live_kinds", "endless_return", "halves"};
+        "early_return", "nested_return", "barrier",        "own_array", "branches", "atomics",
+        "live_array",   "live_kinds",    "endless_return", "halves",    "together"};
     static struct differential_output expected;
     differential_inputs(&differential, 5, false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -201,6 +201,28 @@ static void shapes_compute_what_the_whole_does(void **state)
     }
 }
 
+/* What fits a pass fits a larger one: what belongs together is cut open where it is too large only
+ * together. */
+static void larger_passes_cut_too(void **state)
+{
+    (void)state;
+    struct pm_words original;
+    pm_gpu_load(PM_TEST_SHAPES, "together.comp", &original.data, &original.count);
+    struct pm_words words = canonicalize(&original);
+    for (uint32_t alu = 4; alu <= 48; alu++) {
+        const struct pm_pass_limits limit = {alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
+                                             PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
+        const struct pm_partition_info info = {.limits = &limit, .target = target};
+        struct pm_partitioned made;
+        struct pm_error error = {0};
+        if (!pm_partition(words.data, words.count, &info, &made, &error))
+            fail_msg("%u operations a pass: %s", alu, error.message);
+        pm_partitioned_finish(&made);
+    }
+    pm_words_finish(&words);
+    pm_words_finish(&original);
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -222,6 +244,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_compute_what_the_whole_does),
+                                       cmocka_unit_test(larger_passes_cut_too),
                                        cmocka_unit_test(passes_compute_what_the_whole_does)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

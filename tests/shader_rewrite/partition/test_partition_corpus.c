@@ -1,5 +1,6 @@
 /* Each compute shader of the corpus is cut into valid passes, however small they are and whether
- * the memory between them has regions or not; or it is refused with a reason. */
+ * the memory between them has regions or not; or it is refused with a reason, and then for all that
+ * are smaller. */
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
 
@@ -11,7 +12,7 @@ static struct {
     uint32_t tried, made;
 } seen;
 
-static void cut(const struct corpus_file *file, const struct pm_words *words,
+static bool cut(const struct corpus_file *file, const struct pm_words *words,
                 const struct pm_target *target, uint32_t alu, bool regions)
 {
     const struct pm_pass_limits limits = {alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
@@ -27,8 +28,24 @@ static void cut(const struct corpus_file *file, const struct pm_words *words,
     if (pm_partition(words->data, words->count, &info, &out, &error)) {
         seen.made++;
         pm_partitioned_finish(&out);
-    } else if (error.code != PM_ERROR_UNSUPPORTED) {
+        return true;
+    }
+    if (error.code != PM_ERROR_UNSUPPORTED)
         fail_msg("%s, %u operations a pass: %s", file->name, alu, error.message);
+    return false;
+}
+
+/* What fits a pass fits a larger one. */
+static void cut_at_all(const struct corpus_file *file, const struct pm_words *words,
+                       const struct pm_target *target)
+{
+    bool was = false;
+    for (uint32_t alu = 8; alu <= 160; alu += 8) {
+        const bool is = cut(file, words, target, alu, false);
+        if (was && !is)
+            fail_msg("%s is cut at %u operations a pass, and refused at %u", file->name, alu - 8,
+                     alu);
+        was = is;
     }
 }
 
@@ -48,6 +65,7 @@ static void cut_file(const struct corpus_file *file)
     for (uint32_t alu = 1; alu <= 32; alu *= 2)
         for (int regions = 0; regions < 2; regions++)
             cut(file, &words, &target, alu, regions != 0);
+    cut_at_all(file, &words, &target);
     pm_words_finish(&words);
 }
 

@@ -16,7 +16,7 @@ import sys
 RESULTS = pathlib.Path(__file__).resolve().parents[2] / 'docs' / 'results'
 FONT = 'font-family="sans-serif" font-size="12"'
 PASSES, FRAMES, GRID = '#2b6cb0', '#dd6b20', '#cbd5e0'
-WIDTH, LEFT, PLOT = 860, 250, 560
+WIDTH, LEFT, PLOT = 870, 250, 560
 
 
 def tables(page, first_header):

@@ -279,8 +279,9 @@ bool pm_contest_pair(struct pm_contest *contest)
 
 /* ---- the winner ---- */
 
-/* Of what a pair is shown to be faster by. */
-#define ALPHA 0.05
+/* Of what a pair is shown to be faster by: there are up to six, and the fastest of them was lucky.
+ */
+#define ALPHA 0.02
 
 static bool is_part(const struct pm_variant_choice *part, const struct pm_variant_choice *of)
 {

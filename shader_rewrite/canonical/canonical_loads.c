@@ -5,9 +5,10 @@
  * loads of a buffer that is loaded in a loop before it may be left are told apart by the loop that
  * they are in, with a decoration, which the optimizer compares; it is taken away afterwards.
  *
- * Left alone are loads through OpPtrAccessChain, of images, and of uniform buffers (where the
- * module has no BufferBlock, as from SPIR-V 1.3 on). The optimizer may use those behind a loop too;
- * that any driver then has another value was not seen, and that none has is not known.
+ * Left alone are loads through OpPtrAccessChain and of images, which the optimizer may use behind a
+ * loop too; that any driver then has another value was not seen, and that none has is not known.
+ * Loads of uniform buffers (where the module has no BufferBlock, as from SPIR-V 1.3 on) are made
+ * again behind loops (canonical_pointers.c).
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_memory.h"

@@ -69,7 +69,7 @@ extern const struct pm_pass pm_pass_mark_loads, pm_pass_unmark_loads;
 extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
 
 /* Makes pointers, and what constant memory holds, again where they are used behind the loop that
- * they are made in. No context. */
+ * they are made in, but by an OpPhi. No context. */
 extern const struct pm_pass pm_pass_near_pointers;
 
 /* Puts globals, decorations and the like into an order that is of the functions alone, and numbers

@@ -48,8 +48,18 @@ static bool can_be_made_again(const struct nearing *n, const struct pm_ir_instr 
     }
 }
 
-static struct pm_ir_def *make_again(struct nearing *n, const struct pm_ir_instr *instr,
-                                    struct pm_ir_instr *before)
+/* Before an instruction, and before what must stand directly before it. */
+static struct pm_ir_instr *place_before(struct pm_ir_instr *instr)
+{
+    struct pm_ir_instr *place =
+        instr == pm_ir_terminator(instr->block) ? pm_ir_block_end(instr->block) : instr;
+    while (place->prev && (place->prev->opcode == SpvOpLine || place->prev->opcode == SpvOpNoLine))
+        place = place->prev;
+    return place;
+}
+
+static struct pm_ir_instr *make_again(struct nearing *n, const struct pm_ir_instr *instr,
+                                      struct pm_ir_instr *before)
 {
     struct pm_ir_instr *again = pm_ir_instr_create(
         n->module, instr->opcode, pm_ir_type_of(instr)->result, instr->operand_count);
@@ -63,13 +73,14 @@ static struct pm_ir_def *make_again(struct nearing *n, const struct pm_ir_instr 
     }
     pm_ir_insert(&before->block->body, before->block, before, again);
     pm_ir_copy_decorations(n->module, instr->result, again->result, false);
-    return again->result;
+    n->near[instr->result->id] = again->result;
+    return again;
 }
 
-/* Returns what to go on with: what was made for the instruction may need the same. */
+/* Returns what to go on with: what was made for the instruction, which may need the same, and which
+ * leads here again; the instruction itself when all is near. */
 static struct pm_ir_instr *visit(struct nearing *n, struct pm_ir_instr *instr)
 {
-    struct pm_ir_instr *from = instr;
     const uint32_t here = n->loops->loop_of[instr->block->index];
     for (uint32_t o = 0; instr->opcode != SpvOpPhi && o < instr->operand_count; o++) {
         struct pm_ir_def *def = instr->operands[o].def;
@@ -78,17 +89,17 @@ static struct pm_ir_instr *visit(struct nearing *n, struct pm_ir_instr *instr)
             pm_loop_is_around(n->loops, n->loops->loop_of[made->block->index], here))
             continue;
         struct pm_ir_def *near = n->near[def->id];
-        if (!near || near->instr->block != instr->block) {
-            near = make_again(n, made, instr);
-            if (!near)
-                return NULL; /* the module has failed */
-            n->near[def->id] = near;
-            from = from == instr ? near->instr : from;
-        }
-        pm_ir_operand_set(&instr->operands[o], near);
+        const bool is_near = near && near->instr->block == instr->block;
+        struct pm_ir_instr *again =
+            is_near ? near->instr : make_again(n, made, place_before(instr));
+        if (!again)
+            return instr; /* the module has failed */
+        pm_ir_operand_set(&instr->operands[o], again->result);
         n->changed = true;
+        if (!is_near)
+            return again;
     }
-    return from;
+    return instr;
 }
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
@@ -108,7 +119,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         for (struct pm_ir_block *b = f->first_block; b; b = b->next) {
             for (struct pm_ir_instr *i = b->body.first; i;) {
                 struct pm_ir_instr *from = visit(&n, i);
-                i = from && from != i ? from : i->next;
+                i = from != i ? from : i->next;
             }
         }
     }

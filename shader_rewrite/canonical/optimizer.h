@@ -9,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* 4: SPIRV-Tools 2025.1 (scripts/khronos.txt). Not released yet: what else changes the canonical
- * module until then is part of it. */
+/* Of SPIRV-Tools 2025.1 (scripts/khronos.txt). docs/results/README.md says what each version
+ * changed. */
 #define PM_RECIPE_VERSION 6
 
 #ifdef __cplusplus

@@ -215,7 +215,7 @@ static void list_members(struct making *m)
 
 /* ---- what fits no pass together ---- */
 
-/* The selection among an operation's steps that takes most; PM_NO_STEP: none. */
+/* The selection among an operation's steps that has most ALU operations; PM_NO_STEP: none. */
 static uint32_t largest_selection(const struct making *m, uint32_t operation)
 {
     const struct pm_shader_graph *out = m->out;
@@ -251,6 +251,9 @@ static void open_together(struct making *m, bool *opened)
     }
 }
 
+/* Each round takes memory, and a selection more of what is too large. */
+enum { MOST_ROUNDS = 16 };
+
 /* Finds the operations, as steps that belong together. */
 static bool find_operations(struct making *m)
 {
@@ -259,7 +262,7 @@ static bool find_operations(struct making *m)
     m->out->open = pm_arena_zalloc(m->arena, constructs, sizeof(*m->out->open));
     if (!m->out->open)
         return out_of_memory(m);
-    while (opened) {
+    for (int round = 0; opened; round++) {
         pm_step_needs_finish(&m->needs);
         m->numbers = m->operations = 0;
         if (!find_steps(m) ||
@@ -271,7 +274,9 @@ static bool find_operations(struct making *m)
         list_groups(m);
         find_components(m);
         list_members(m);
-        open_together(m, &opened);
+        opened = false;
+        if (round + 1 < MOST_ROUNDS)
+            open_together(m, &opened);
     }
     return true;
 }

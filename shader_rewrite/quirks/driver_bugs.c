@@ -133,7 +133,8 @@ static bool leaves_loop(const struct pm_copied_region *r, struct pm_ir_def *def,
     uint32_t loop = loops->loop_of[stands->instr->block->index];
     for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
         struct making m = {r, loop, MOST_STEPS};
-        const bool alone = r->skips_helpers && !is_around_check(r, loop);
+        const bool alone =
+            r->skips_helpers && !is_around_check(r, loop) && r->value(r->user, stands).inside;
         if ((alone || folds) && (is_used_behind(&m, def) || decides_behind(&m, def)) &&
             reads_past_phi(&m, def, alone))
             return true;

@@ -322,7 +322,6 @@ static void test_optimize_blocks(void **state)
     fail_each(optimize_blocks);
 }
 
-/* A loop's worth of loads and stores of an array of the shader's own, which fit no pass. */
 /* A fragment shader of which each pass has a part. */
 static const char shades[] =
     "OpCapability Shader\n%e = OpExtInstImport \"GLSL.std.450\"\n"
@@ -337,6 +336,7 @@ static const char shades[] =
     "%i = OpExtInst %v %e Log2 %h\n%j = OpFAdd %v %i %c\nOpStore %out %j\n"
     "OpReturn\nOpFunctionEnd\n";
 
+/* A loop's worth of loads and stores of an array of the shader's own, which fit no pass. */
 static const char own_array[] = "OpCapability Shader\n"
                                 "OpMemoryModel Logical GLSL450\n"
                                 "OpEntryPoint GLCompute %main \"main\" %id\n"

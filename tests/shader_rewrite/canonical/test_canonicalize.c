@@ -118,6 +118,28 @@ static void test_loads_of_loops_stay_in_them(void **state)
     pm_words_finish(&out);
 }
 
+/* What is made again behind a loop stands before what needs it, and never behind a merge
+ * instruction. */
+static void test_behind_loops(void **state)
+{
+    (void)state;
+    struct pm_error kept, error = {0};
+    struct pm_words module = pm_test_assemble_file("behind_loops.spvasm", 3), out;
+    const struct pm_canonicalize_info info = {.words = module.data,
+                                              .word_count = module.count,
+                                              .stage = PM_STAGE_COMPUTE,
+                                              .entry_point = "main",
+                                              .target = vulkan_1_3,
+                                              .kept = &kept};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    assert_string_equal(kept.message, "");
+    assert_int_equal(pm_test_count(&out, "OpSwitch"), 1);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+    pm_words_finish(&module);
+}
+
 static void test_debug_information_is_no_part(void **state)
 {
     (void)state;
@@ -428,6 +450,7 @@ int main(void)
         cmocka_unit_test(test_spec_values_in_words),
         cmocka_unit_test(test_floats_are_left_alone),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
+        cmocka_unit_test(test_behind_loops),
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_equal_constants_are_one),
         cmocka_unit_test(test_forward_pointers),

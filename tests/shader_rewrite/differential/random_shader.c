@@ -1,4 +1,4 @@
-/* Control flow, memory and the frame of random shaders. */
+/* Control flow and the main function of random shaders. */
 #include "tests/shader_rewrite/differential/random_shader_private.h"
 
 #include <stdlib.h>
@@ -38,143 +38,6 @@ static void nested(struct random_generator *g, uint32_t label, uint32_t after, b
     statements(g);
     branch(g, after);
     g->place = outer;
-}
-
-/* ---- memory ---- */
-
-/* One of the invocation's places in the output: of the integers, or of the floats. */
-static uint32_t output_pointer(struct random_generator *g, struct random_type type)
-{
-    uint32_t pointer = g->next++, index = g->next++;
-    pm_buffer_printf(&g->body,
-                     "%%v%u = OpIAdd %%u32_1 %%place %%u_%u\n"
-                     "%%v%u = OpAccessChain %%sb_%c32_1 %%out %%u_%u %%v%u\n",
-                     index, random_below(g, RANDOM_SHADER_SLOTS), pointer, "fiub"[type.kind],
-                     type.kind == RANDOM_FLOAT ? 1 : 0, index);
-    return pointer;
-}
-
-/* Writes a value, or mixes it in, in a way that depends on the order. */
-static void write_out(struct random_generator *g, struct random_value value)
-{
-    static const struct random_type float_type = {RANDOM_FLOAT, 32, 1};
-    const uint32_t kept = g->value_count;
-    const bool mixes = random_once_in(g, 2);
-    if (value.type.kind == RANDOM_FLOAT) {
-        value = random_single(g, value);
-        uint32_t pointer = output_pointer(g, float_type);
-        if (mixes && !g->options.specials) {
-            struct random_value old = random_emit(g, float_type, 0, "OpLoad", "%%v%u", pointer);
-            old = random_emit(g, float_type, 0, "OpFMul", "%%v%u %%f_half", old.id);
-            value = random_emit(g, float_type, 0, "OpFAdd", "%%v%u %%v%u", old.id, value.id);
-        }
-        pm_buffer_printf(&g->body, "OpStore %%v%u %%v%u\n", pointer, value.id);
-    } else {
-        value = random_bits(g, value);
-        uint32_t pointer = output_pointer(g, uint_type);
-        if (mixes) {
-            struct random_value old = random_emit(g, uint_type, 0, "OpLoad", "%%v%u", pointer);
-            old = random_emit(g, uint_type, 0, "OpIMul", "%%v%u %%u_31", old.id);
-            value = random_emit(g, uint_type, 0, "OpIAdd", "%%v%u %%v%u", old.id, value.id);
-        }
-        pm_buffer_printf(&g->body, "OpStore %%v%u %%v%u\n", pointer, value.id);
-    }
-    g->value_count = kept;
-}
-
-static uint32_t element_pointer(struct random_generator *g, const struct random_variable *v)
-{
-    if (!v->elements)
-        return v->id;
-    struct random_value index = random_any(g, uint_type);
-    index = random_emit(g, uint_type, 0, "OpBitwiseAnd", "%%v%u %%u_3", index.id);
-    uint32_t pointer = g->next++;
-    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%fn_%c%u_%u %%v%u %%v%u\n", pointer,
-                     RANDOM_TYPE_ARGS(v->type), v->id, index.id);
-    return pointer;
-}
-
-static void use_variable(struct random_generator *g)
-{
-    const struct random_variable *v = &g->variables[random_below(g, g->variable_count)];
-    struct random_value value = random_any(g, v->type);
-    if (v->type.kind == RANDOM_FLOAT)
-        value = random_bounded(g, value, RANDOM_VARIABLE_BOUND);
-    uint32_t pointer = element_pointer(g, v);
-    pm_buffer_printf(&g->body, "OpStore %%v%u %%v%u\n", pointer, value.id);
-    if (v->elements)
-        random_emit(g, v->type, RANDOM_VARIABLE_BOUND, "OpLoad", "%%v%u", element_pointer(g, v));
-}
-
-/* Every invocation gives one value to the others of its group and takes one. */
-static void exchange(struct random_generator *g)
-{
-    struct random_value value = random_bits(g, random_any(g, random_int_type(g)));
-    uint32_t mine = g->next++, theirs = g->next++;
-    static const char barrier[] = "OpControlBarrier %u_2 %u_2 %u_264\n";
-    pm_buffer_append_string(&g->body, barrier);
-    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%wg_u32_1 %%shared %%local\n", mine);
-    pm_buffer_printf(&g->body, "OpStore %%v%u %%v%u\n", mine, value.id);
-    pm_buffer_append_string(&g->body, barrier);
-    struct random_value index =
-        random_emit(g, uint_type, 0, "OpIAdd", "%%local %%u_%u", 1 + random_below(g, 7));
-    index = random_emit(g, uint_type, 0, "OpUMod", "%%v%u %%lanes", index.id);
-    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%wg_u32_1 %%shared %%v%u\n", theirs,
-                     index.id);
-    random_emit(g, uint_type, 0, "OpLoad", "%%v%u", theirs);
-}
-
-static struct random_value load_raw(struct random_generator *g)
-{
-    static const struct random_type float_type = {RANDOM_FLOAT, 32, 1};
-    const uint32_t pointer = g->next++;
-    pm_buffer_printf(&g->body, "%%v%u = OpAccessChain %%sb_f32_1 %%in_raw %%u_0 %%index_%u\n",
-                     pointer, random_below(g, RANDOM_INDICES));
-    return random_emit(g, float_type, 0, "OpLoad", "%%v%u", pointer);
-}
-
-/* Integers of a buffer as floats, zeroes of both signs and denormals among them, moved to the
- * places of integers, where no bit may be another; they are also factors. */
-static void copy_raw(struct random_generator *g)
-{
-    static const struct random_type float_type = {RANDOM_FLOAT, 32, 1};
-    const uint32_t kept = g->value_count, pointer = g->next++, index = g->next++;
-    const struct random_value raw = load_raw(g);
-    struct random_value moved = raw;
-    switch (random_below(g, 4)) {
-    case 0:
-        moved = load_raw(g);
-        moved = random_emit(g, float_type, 0, "OpSelect", "%%v%u %%v%u %%v%u",
-                            random_any(g, bool_type).id, raw.id, moved.id);
-        break;
-    case 1:
-        moved = random_emit(g, uint_type, 0, "OpBitcast", "%%v%u", raw.id);
-        moved = random_emit(g, float_type, 0, "OpBitcast", "%%v%u", moved.id);
-        break;
-    case 2:
-        moved = random_emit(g, random_type(RANDOM_FLOAT, 32, 2), 0, "OpCompositeConstruct",
-                            "%%v%u %%f_half", raw.id);
-        moved = random_emit(g, float_type, 0, "OpCompositeExtract", "%%v%u 0", moved.id);
-        break;
-    default:
-        break;
-    }
-    struct random_value size = random_emit_glsl(g, float_type, 0, "FAbs", "%%v%u", raw.id);
-    struct random_value most = random_constant_float(g, float_type, RANDOM_VARIABLE_BOUND);
-    struct random_value ordinary =
-        random_emit(g, bool_type, 0, "OpFOrdLessThan", "%%v%u %%v%u", size.id, most.id);
-    struct random_value factor = random_emit(g, float_type, RANDOM_VARIABLE_BOUND, "OpSelect",
-                                             "%%v%u %%v%u %%f_half", ordinary.id, raw.id);
-    g->value_count = kept;
-    struct random_value other = random_bounded(g, random_any(g, float_type), RANDOM_VARIABLE_BOUND);
-    random_emit(g, float_type, RANDOM_VARIABLE_BOUND * RANDOM_VARIABLE_BOUND, "OpFMul",
-                "%%v%u %%v%u", factor.id, other.id);
-    pm_buffer_printf(&g->body,
-                     "%%v%u = OpIAdd %%u32_1 %%place %%u_%u\n"
-                     "%%v%u = OpAccessChain %%sb_f32_1 %%out_raw %%u_0 %%v%u\n"
-                     "OpStore %%v%u %%v%u\n",
-                     index, random_below(g, RANDOM_SHADER_SLOTS), pointer, index, pointer,
-                     moved.id);
 }
 
 /* ---- selections ---- */
@@ -315,8 +178,8 @@ static void leave_inside(struct random_generator *g, uint32_t counter, struct ra
     pm_buffer_printf(&g->body, "OpBranchConditional %%v%u %%v%u %%v%u\n", more.id, stays, inside);
     const uint32_t kept = g->value_count;
     begin_block(g, inside);
-    write_out(g, made);
-    write_out(g, random_any(g, random_any_type(g)));
+    random_write_out(g, made);
+    random_write_out(g, random_any(g, random_any_type(g)));
     branch(g, merge);
     g->value_count = kept;
     begin_block(g, stays);
@@ -398,7 +261,7 @@ static void leave(struct random_generator *g)
     const uint32_t kept = g->value_count;
     begin_block(g, inside);
     if (random_once_in(g, 2))
-        write_out(g, random_any(g, random_any_type(g)));
+        random_write_out(g, random_any(g, random_any_type(g)));
     if (g->place.break_label && !random_once_in(g, 4)) {
         branch(g, random_once_in(g, 2) ? g->place.break_label : g->place.continue_label);
     } else if (g->options.stage == PM_STAGE_FRAGMENT && random_once_in(g, 2)) {
@@ -423,11 +286,11 @@ static void leave(struct random_generator *g)
 static void statement(struct random_generator *g)
 {
     if (g->options.raw_copies && random_once_in(g, 8)) {
-        copy_raw(g);
+        random_copy_raw(g);
         return;
     }
     if (g->straight) {
-        random_once_in(g, 5) ? write_out(g, random_any(g, random_any_type(g)))
+        random_once_in(g, 5) ? random_write_out(g, random_any(g, random_any_type(g)))
                              : random_operation(g);
         return;
     }
@@ -462,18 +325,18 @@ static void statement(struct random_generator *g)
         /* fall through */
     case 6:
         if (together) {
-            exchange(g);
+            random_exchange(g);
             break;
         }
         /* fall through */
     case 7:
     case 8:
-        write_out(g, random_any(g, random_any_type(g)));
+        random_write_out(g, random_any(g, random_any_type(g)));
         break;
     case 9:
     case 10:
     case 11:
-        use_variable(g);
+        random_use_variable(g);
         break;
     default:
         random_operation(g);
@@ -574,12 +437,12 @@ static void begin_main(struct random_generator *g)
 static void end_main(struct random_generator *g)
 {
     for (uint32_t i = 0; i < g->variable_count; i++) {
-        uint32_t pointer = element_pointer(g, &g->variables[i]);
-        write_out(g, random_emit(g, g->variables[i].type, RANDOM_VARIABLE_BOUND, "OpLoad", "%%v%u",
-                                 pointer));
+        uint32_t pointer = random_element_pointer(g, &g->variables[i]);
+        random_write_out(g, random_emit(g, g->variables[i].type, RANDOM_VARIABLE_BOUND, "OpLoad",
+                                        "%%v%u", pointer));
     }
     for (int i = 0; i < 4; i++)
-        write_out(g, random_any(g, random_any_type(g)));
+        random_write_out(g, random_any(g, random_any_type(g)));
     if (g->options.stage == PM_STAGE_FRAGMENT) {
         struct random_value color = random_any(g, random_type(RANDOM_FLOAT, 32, 4));
         pm_buffer_printf(&g->body, "OpStore %%out_color %%v%u\n", color.id);

@@ -115,6 +115,20 @@ struct random_value random_single(struct random_generator *g, struct random_valu
 struct random_type random_any_type(struct random_generator *g);
 struct random_type random_int_type(struct random_generator *g);
 
+/* ---- random_shader_memory.c ---- */
+
+/* Writes a value, or mixes it in, in a way that depends on the order. */
+void random_write_out(struct random_generator *g, struct random_value value);
+/* Stores to a variable, and loads again of an array. */
+void random_use_variable(struct random_generator *g);
+/* What an array's element, or another variable, is stored to and loaded from. */
+uint32_t random_element_pointer(struct random_generator *g, const struct random_variable *v);
+/* Every invocation gives one value to the others of its group and takes one. */
+void random_exchange(struct random_generator *g);
+/* Integers of a buffer as floats, zeroes of both signs and denormals among them, moved to the
+ * places of integers, where no bit may be another; they are also factors. */
+void random_copy_raw(struct random_generator *g);
+
 /* ---- random_shader_frame.c ---- */
 
 /* Everything before the constants that the body made and the function. */

@@ -213,7 +213,8 @@ def check_game(dashboard):
     # The line of what is covered ends where the last number says, between the axis' marks.
     ends = dashboard.browser.run("""const p = document.querySelector('path.one');
         const marks = [...document.querySelector('figure svg[role=img]').querySelectorAll('line.grid')].map(l => +l.getAttribute('y1'));
-        const labels = [...document.querySelector('figure svg[role=img]').querySelectorAll('text[text-anchor=end]')].map(t => t.textContent);
+        const texts = [...document.querySelector('figure svg[role=img]').querySelectorAll('text[text-anchor=end]')];
+        const labels = texts.filter(t => t.getAttribute('x') === texts[0].getAttribute('x')).map(t => t.textContent); // no time
         return [p.getPointAtLength(p.getTotalLength()).y, marks, labels]""")
     scale = {"K": 1e3, "M": 1e6}
     top = ends[2][-1].replace(",", "")

@@ -1,27 +1,34 @@
 #!/bin/bash
 # figure9.sh BUILD [WORKLOAD…]: the cooperative paper's Figure 9 for us: what frames gain by how often blocks run, by A-Z
 # testing, by zeros, and by all of them together. Prints a Markdown table with a row for each workload and way: how many
-# shaders were faster and in use, milliseconds of the original and with them, and the gain with its 95 % interval.
+# contests of A-Z testing ended, and how many of them with a variant that is faster; how many shaders were faster and in
+# use; milliseconds of the original and with them; and the gain with its 95 % interval. Below it, how many of all
+# contests had a winner.
 #
-# A workload is one of our scenes (terrain-0, deferred-1, postprocess, …) or a game of games.sh (openarena, nexuiz, …);
-# all scenes, if none is named. A way is one machine's loop (piecemeal run --local) from nothing: a session that counts
-# whole frames (not for A-Z testing alone), TRIED sessions in which variants are tried, so that only what was found
-# faster is used, and COMPARED of both in turn (--ab), of which each is a row.
+# A workload is one of our scenes (terrain-0, deferred-1, postprocess, …), a game of game_commands.sh (openarena, …) or a
+# program of program_commands.sh that presents (mpv-gpu-next, glmark2-zink, …); all scenes, if none is named. A way is one
+# machine's loop (piecemeal run --local) from nothing: a session that counts whole frames (not for A-Z testing alone),
+# TRIED sessions in which variants are tried, so that only what was found faster is used, and COMPARED of both in turn
+# (--ab), of which each is a row.
 #
 # BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. WAYS: some of "blocks variants zeros all".
-# FRAMES of a scene, SECONDS of a game: of each session in which variants are tried or compared; contests of A-Z testing
-# want many. KEEP=FOLDER keeps the sessions' logs and databases. Wants an idle machine, and hours: SIZE=64x36 FRAMES=300
-# TRIED=1 COMPARED=1 shows that it works.
+# SECONDS_TRIED, SECONDS_COMPARED: of each such session; SECONDS_PROFILED: of a program's that counts (a scene's has 10
+# frames). Trials may take TRIAL_SHARE of the time (0.1), so that a player's many evenings fit into minutes. KEEP=FOLDER
+# keeps the sessions' logs and databases. Wants an idle machine, and hours: SIZE=64x36 TRIED=1 SECONDS_TRIED=10 COMPARED=1
+# SECONDS_COMPARED=10 shows that it works.
 : "${1:?usage: figure9.sh BUILD [WORKLOAD…]}"
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
 workloads=("$@")
 set --
-. "$(dirname "$0")/local_sessions.sh"
-. "$(dirname "$0")/game_commands.sh"
+. "$source_folder/bench/gain/local_sessions.sh"
 [ ${#workloads[@]} -gt 0 ] ||
     workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
-frames=${FRAMES:-4000} seconds=${SECONDS_PLAYED:-300} tried=${TRIED:-3} compared=${COMPARED:-3} size=${SIZE:-320x180}
+seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-120} seconds_compared=${SECONDS_COMPARED:-60}
+tried=${TRIED:-3} compared=${COMPARED:-3} scene_size=${SIZE:-320x180}
+frames=100000000 # more than a session has time for
+contests_ended=0 contests_won=0
 read -r -a ways <<<"${WAYS:-blocks variants zeros all}"
 
 # settings WAY: what of it is on, to $options, and what it is profiled for, to $kinds
@@ -42,25 +49,43 @@ settings() {
         --set optimize.constants=false)
 }
 
-# play NAME FRAMES OPTION…: a session of the workload; a scene ends by itself
-play() {
-    local one=$1 count=$2
+# play_session NAME SECONDS OPTION…: a session of the workload; one that fails ends the measurement
+play_session() {
+    local one=$1 seconds=$2
     shift 2
     case $workload in
     terrain-* | deferred-*)
-        session "$one" 86400 TERM "${options[@]}" "$@" -- "$build/examples/piecemeal-${workload%-*}" \
-            --scene "${workload#*-}" --size "$size" --frames "$count" --quiet
+        command=("$build/examples/piecemeal-${workload%-*}" --scene "${workload#*-}" --size "$scene_size" --frames "$frames"
+            --quiet)
         ;;
-    postprocess)
-        session "$one" 86400 TERM "${options[@]}" "$@" -- "$build/examples/piecemeal-postprocess" --size "$size" \
-            --frames "$count" --quiet
-        ;;
+    postprocess) command=("$build/examples/piecemeal-postprocess" --size "$scene_size" --frames "$frames" --quiet) ;;
     *)
         [ -n "$server" ] || start_display
+        case $workload in
+        openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100)
+            . "$source_folder/bench/gain/game_commands.sh"
+            ;;
+        *) . "$source_folder/bench/gain/program_commands.sh" ;;
+        esac
         set_command "$workload"
-        session "$one" "$seconds" TERM "${options[@]}" "$@" -- "${command[@]}"
         ;;
     esac
+    session "$one" "$seconds" TERM "${options[@]}" "$@" -- "${command[@]}"
+    if grep -q "ended by signal" "$folder/$one.output"; then
+        tail -n 5 "$folder/$one.output" >&2
+        exit 1
+    fi
+}
+
+# contests_that PATTERN: how many shaders have such a line in the sessions that tried
+contests_that() {
+    { grep -hoE "$1" "$folder"/tried*.log || true; } | cut -d: -f1 | sort -u | wc -l
+}
+
+# contests: how many shaders' contests ended in the sessions that tried, and how many had a winner, to $ended and $won
+contests() {
+    ended=$(contests_that 'shader [0-9a-f]+: of [0-9]+ variants')
+    won=$(contests_that 'shader [0-9a-f]+: of [0-9]+ variants the fastest')
 }
 
 # row WAY SESSION
@@ -69,29 +94,37 @@ row() {
     result=$(sed -nE 's/^piecemeal run: ([+-][0-9.]+ % frames) \(95 % interval ([+-][0-9.]+ to [+-][0-9.]+) %\): ([0-9.]+) ms original, ([0-9.]+) ms optimized$/\3 | \4 | \1 (\2)/p' "$output")
     shaders=$(sed -nE 's/^piecemeal run: ([0-9]+) specialized shaders? in use:.*/\1/p' "$output")
     [ -n "$result" ] || result="– | – | $(sed -nE 's/^piecemeal run: (nothing was compared: .*)/\1/p' "$output")"
-    echo "| $workload | $1 | ${shaders:-0} | $result |"
+    echo "| $workload | $1 | $won of $ended | ${shaders:-0} | $result |"
 }
 
-echo "| workload | by | faster shaders in use | original, ms | with them, ms | frames (95 % interval) |"
-echo "| --- | --- | --- | --- | --- | --- |"
+echo "| workload | by | contests won | faster shaders in use | original, ms | with them, ms | frames (95 % interval) |"
+echo "| --- | --- | --- | --- | --- | --- | --- |"
 for workload in "${workloads[@]}"; do
     for way in "${ways[@]}"; do
         settings "$way"
         new_program "$workload-$way"
         if [ -n "$kinds" ]; then
             sampled=(--set sampler.window_probability=1 --set sampler.api_probability=1 --set debug.synchronous=true)
+            count=$frames
             case $workload in
-            terrain-* | deferred-* | postprocess) ;;
+            terrain-* | deferred-* | postprocess) frames=10 ;;
             *) sampled=(--set sampler.window_probability=0.1 --set sampler.api_probability=0.2) ;;
             esac
-            play profiled 10 --set "sampler.kinds=$kinds" --set sampler.batch=128 "${sampled[@]}"
+            play_session profiled "$seconds_profiled" --set "sampler.kinds=$kinds" --set sampler.batch=128 "${sampled[@]}"
+            frames=$count
         fi
         for number in $(seq "$tried"); do
-            play "tried$number" "$frames" --set sampler.kinds=timing --set sampler.window_probability=0
+            play_session "tried$number" "$seconds_tried" --set sampler.kinds=timing --set sampler.window_probability=0 \
+                --set limits.trial_share="${TRIAL_SHARE:-0.1}"
         done
+        contests
+        contests_ended=$((contests_ended + ended)) contests_won=$((contests_won + won))
         for number in $(seq "$compared"); do
-            play "compared$number" "$frames" --ab --ab-frames 8 --set sampler.kinds=timing --set sampler.window_probability=0
+            play_session "compared$number" "$seconds_compared" --ab --ab-frames 8 --set sampler.kinds=timing \
+                --set sampler.window_probability=0
             row "$way" "compared$number"
         done
     done
 done
+echo
+echo "Contests with a winner: $contests_won of $contests_ended."

@@ -3,6 +3,7 @@
 #include "examples/common/picture.h"
 #include "layer/public/piecemeal.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -254,10 +255,29 @@ static bool take_picture(struct program *p, const struct frame *frame, struct pm
 
 /* ---- loops ---- */
 
+static volatile sig_atomic_t asked_to_end;
+
+static void on_end(int number)
+{
+    (void)number;
+    asked_to_end = 1;
+}
+
+/* Who is asked to end finishes the frames in flight. */
+static void end_when_asked(void)
+{
+    const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+}
+
 static bool draw_all(struct program *p, uint32_t *drawn, struct pm_error *error)
 {
-    const uint32_t frames = p->options->frames;
+    uint32_t frames = p->options->frames;
+    end_when_asked();
     for (uint32_t i = 0; i < frames + PM_FRAMES_IN_FLIGHT; i++) {
+        if (asked_to_end && i < frames)
+            frames = i;
         const uint32_t index = i % PM_FRAMES_IN_FLIGHT;
         struct frame *frame = &p->frames[index];
         const bool pending = frame->submitted;
@@ -299,11 +319,11 @@ static bool draw(struct program *p, struct pm_error *error)
     uint32_t drawn = 0;
     if (!(o->step ? draw_steps : draw_all)(p, &drawn, error))
         return false;
-    if (!o->quiet && !o->step)
+    if (!o->quiet && !o->step && drawn)
         printf("%s, seed %llu, on %s: %u frames of %ux%u, %.1f ms a frame\n",
                p->example->scenes[o->scene].name, (unsigned long long)o->seed,
-               p->gpu.properties.deviceName, o->frames, o->width, o->height,
-               (pm_now_ms() - start) / o->frames);
+               p->gpu.properties.deviceName, drawn, o->width, o->height,
+               (pm_now_ms() - start) / drawn);
     if (!o->png || !drawn)
         return true;
     const struct frame *last = &p->frames[(drawn - 1) % PM_FRAMES_IN_FLIGHT];

@@ -107,6 +107,7 @@ static void take_blocks(struct known *known)
         .weigh = device->instance->config.debug.specialize != PM_SPECIALIZE_ALL,
         .costs = pm_costs_of(device->properties.vendorID),
         .target = device->abilities.target,
+        .driver = &known->driver,
     };
 }
 

@@ -17,6 +17,7 @@
 
 struct pm_block_points; /* points.h */
 struct pm_costs;        /* analysis_costs.h */
+struct pm_driver;       /* quirks.h */
 struct pm_pass_times;   /* pass.h */
 
 /* What is known of a shader: lists by block point (points.h), NAN where nothing is; NULL: of none.
@@ -66,9 +67,10 @@ struct pm_optimize_blocks_info {
     /* Nothing is made where all changes together save less than specialize_zero asks for, by the
      * most favourable of estimates: that drivers do what they are asked for, and did not before. */
     bool weigh;
-    const struct pm_costs *costs; /* NULL: the defaults */
-    struct pm_target target;      /* the output is validated for it */
-    struct pm_pass_times *times;  /* how long the passes took is added; NULL: not wanted */
+    const struct pm_costs *costs;   /* NULL: the defaults */
+    struct pm_target target;        /* the output is validated for it */
+    const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
+    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
 };
 
 struct pm_optimized_blocks {

@@ -4,6 +4,8 @@
 #include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_motion.h"
+#include "shader_rewrite/quirks/leaving_values.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 static const char pass_name[] = "optimize_flatten";
 
@@ -16,6 +18,8 @@ struct context {
     struct pm_blocks *blocks;
     struct pm_memory memory;
     struct pm_float_permission permission;
+    struct pm_leaving_values leaving; /* where there are guards */
+    bool guards;                      /* the driver may choose again behind a loop */
 };
 
 /* saves: cycles of a subgroup that enters the shader. */
@@ -90,13 +94,30 @@ static bool has_cold_side(const struct context *c, const struct pm_ir_block *hea
     return cold;
 }
 
+/* Whether it chooses in a loop what is used behind it. Some drivers choose that again for lanes
+ * that left the loop (quirks.h), but not in a selection that is not to be flattened. That is wrong,
+ * but what the shader does there; left as it is, bits stay the same. */
+static bool chooses_behind(const struct context *c, const struct pm_ir_block *header)
+{
+    const struct pm_loops *loops = pm_loops(c->blocks->function);
+    const struct pm_ir_def *condition = pm_ir_terminator(header)->operands[0].def;
+    uint32_t loop = c->guards ? loops->loop_of[header->index] : PM_NO_LOOP;
+    for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent)
+        if (pm_leaving_values_has(&c->leaving, loops, condition, loop))
+            return true;
+    return false;
+}
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
     struct context c = {.blocks = blocks, .memory = pm_memory_of(module)};
     const uint32_t before = blocks->changes;
+    c.guards = pm_quirks_of(blocks->info->driver) & PM_QUIRK_CHOOSES_AGAIN;
     if (!pm_float_permission_compute(&c.permission, module, blocks->function, PM_FLOAT_ZERO_NEVER,
-                                     blocks->arena)) {
+                                     blocks->arena) ||
+        (c.guards &&
+         !pm_leaving_values_compute(&c.leaving, module, blocks->function, blocks->arena))) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
     }
@@ -104,6 +125,11 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         struct pm_ir_instr *merge = pm_ir_merge(b);
         if (!merge || merge->opcode != SpvOpSelectionMerge)
             continue;
+        if (chooses_behind(&c, b)) {
+            pm_blocks_decide(blocks, pass_name, b, 0, false, "None",
+                             "it chooses what is used behind a loop, which the driver does again");
+            continue;
+        }
         double saves = 0;
         if (has_cold_side(&c, b, merge, &saves)) {
             set_control(&c, merge, SpvSelectionControlDontFlattenMask, "DontFlatten",
@@ -121,5 +147,5 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_flatten = {pass_name, PM_ANALYSIS_DOMINATORS, PM_ANALYSIS_ALL,
-                                                 run};
+const struct pm_pass pm_pass_optimize_flatten = {
+    pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};

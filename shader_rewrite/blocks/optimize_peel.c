@@ -9,10 +9,17 @@
  *
  *     W: OpLoopMerge M C; copy 1; …; copy n; the loop, whose merge block is now R; R: OpBranch M
  *     C: OpBranch W, which nothing leads to
+ *
+ * Some drivers compute a value that is used behind a loop again for lanes that left it, by what the
+ * others read in later turns (quirks.h). That is wrong, but what the shader does there; lanes that
+ * leave from a copy have the right value. So that bits stay the same, such a loop is left alone on
+ * these drivers.
  */
 #include "shader_rewrite/blocks/block_worth.h"
 #include "shader_rewrite/blocks/peel.h"
 #include "shader_rewrite/blocks/steady_loops.h"
+#include "shader_rewrite/quirks/leaving_values.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 static const char pass_name[] = "optimize_peel";
 
@@ -31,13 +38,30 @@ static void leave_rest_alone(struct pm_ir_block *header)
     pm_ir_operand_set_word(&merge->operands[2], SpvLoopControlDontUnrollMask);
 }
 
+/* Whether what the loop reads decides a value behind it without an OpPhi. */
+static bool reads_what_leaves(const struct pm_peel *peel, const struct pm_leaving_values *leaving,
+                              const struct pm_loops *loops, uint32_t loop)
+{
+    const struct pm_memory memory = pm_memory_of(peel->module);
+    for (uint32_t b = 0; b < peel->count; b++)
+        for (const struct pm_ir_instr *i = peel->blocks[b]->body.first; i; i = i->next)
+            if (i->result && pm_memory_access_of(&memory, i).reads &&
+                pm_leaving_values_has(leaving, loops, i->result, loop))
+                return true;
+    return false;
+}
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
     const uint32_t before = blocks->changes;
     const struct pm_loops *loops = pm_loops(blocks->function);
     const struct pm_steady_loop *turns = pm_steady_loops(blocks);
-    if (!turns) {
+    const uint32_t again = PM_QUIRK_CHOOSES_AGAIN | PM_QUIRK_LOADS_AGAIN;
+    const bool guards = pm_quirks_of(blocks->info->driver) & again;
+    struct pm_leaving_values leaving = {0};
+    if (!turns ||
+        (guards && !pm_leaving_values_compute(&leaving, module, blocks->function, blocks->arena))) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
     }
@@ -47,6 +71,8 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         const char *reason = turns[l].reason;
         if (turns[l].steady)
             reason = pm_peel_check(&peel, blocks, l);
+        if (turns[l].steady && !reason && guards && reads_what_leaves(&peel, &leaving, loops, l))
+            reason = "what it reads decides a value behind it, which the driver computes again";
         const bool done = turns[l].steady && !reason;
         if (done) {
             pm_blocks_saves(blocks, PM_BLOCK_PEEL,

@@ -147,6 +147,7 @@ static bool by_blocks(const struct pm_specialize_constants_info *info, struct pm
     struct pm_optimized_blocks made;
     blocks.costs = info->costs;
     blocks.target = info->target;
+    blocks.driver = info->driver;
     blocks.times = info->times;
     if (!pm_optimize_blocks(folded->data, folded->count, &blocks, &made, error))
         return false;

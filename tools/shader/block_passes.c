@@ -65,6 +65,7 @@ bool pm_shader_optimize_blocks(struct pm_shader_options *options, const struct p
                                                  .subgroup_vote = !options->no_vote,
                                                  .costs = options->specialize.costs,
                                                  .target = options->target,
+                                                 .driver = options->specialize.driver,
                                                  .times = options->times};
     bool ok = pm_optimize_blocks(in->data, in->count, &info, &out, error);
     pm_block_profile_finish(&profile);

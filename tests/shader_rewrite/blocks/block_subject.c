@@ -127,7 +127,8 @@ struct block_subject block_optimized(const struct block_subject *subject, const 
                                                  .passes = pm_block_passes_named(pass),
                                                  .uniform_share = 0.9,
                                                  .subgroup_vote = true,
-                                                 .target = target};
+                                                 .target = target,
+                                                 .driver = known->driver};
     assert_in_range(subject->blocks, 1, 24);
     assert_int_not_equal(info.passes, 0);
     if (!pm_optimize_blocks(subject->words.data, subject->words.count, &info, &out, &error))

@@ -27,6 +27,7 @@ void block_subject_finish(struct block_subject *subject);
 /* What is known, by block; lists may be shorter than the blocks are, what follows is not known. */
 struct block_known {
     double subgroups[24], uniform[24], frequency[24];
+    const struct pm_driver *driver; /* NULL: any */
 };
 
 /* Runs a pass by its name. The output is another subject, to be finished; where nothing was changed

@@ -1,4 +1,5 @@
 /* Which selections are asked to be flattened, and which not. */
+#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/blocks/block_subject.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -87,9 +88,42 @@ static void test_balanced(void **state)
     }
 }
 
+/* In a loop, of what is used behind it: left alone, but for a driver that takes it as it was.
+ * Blocks: 0, 1 header, 2 selects, 3 a side, 4 met, 5 latch, 6 behind. */
+static void test_chosen_in_a_loop(void **state)
+{
+    (void)state;
+    const struct pm_driver other = {.id = 4, .version = 1}; /* of which nothing is known */
+    struct block_known known = {
+        {1, 5, 5, 0, 5, 5, 1}, {1, 1, 1, 1, 1, 1, 1}, {1, 5, 5, 0, 5, 5, 1}};
+    struct block_subject subject =
+        block_subject("OpBranch %loop\n%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+                      "OpLoopMerge %end %latch None\nOpBranch %body\n"
+                      "%body = OpLabel\n%f = OpLoad %float %to\n%e = OpFOrdLessThan %bool %f %d\n"
+                      "OpSelectionMerge %met None\nOpBranchConditional %e %side %met\n"
+                      "%side = OpLabel\nOpStore %to %f1\nOpBranch %met\n"
+                      "%met = OpLabel\n%g = OpPhi %float %f %body %d %side\nOpBranch %latch\n"
+                      "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\n"
+                      "%more = OpULessThan %bool %j %u5\nOpBranchConditional %more %loop %end\n"
+                      "%end = OpLabel\nOpStore %to %g\n");
+    for (int guarded = 0; guarded < 2; guarded++) {
+        char *report;
+        known.driver = guarded ? NULL : &other;
+        struct block_subject out = block_optimized(&subject, "optimize_flatten", &known, &report);
+        block_decided(report, 2, !guarded,
+                      guarded ? "it chooses what is used behind a loop, which the driver does again"
+                              : "hardly any subgroup enters a side");
+        assert_int_equal(pm_test_count(&out.words, "DontFlatten"), !guarded);
+        free(report);
+        block_subject_finish(&out);
+    }
+    block_subject_finish(&subject);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rare),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chosen_in_a_loop),
+                                       cmocka_unit_test(test_rare),
                                        cmocka_unit_test(test_balanced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

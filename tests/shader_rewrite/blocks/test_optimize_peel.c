@@ -1,5 +1,6 @@
 /* Turns of steady loops in front of them. That what comes out computes the same is the differential
  * test's. */
+#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/blocks/block_subject.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -86,6 +87,35 @@ static void test_refused(void **state)
     }
 }
 
+/* What a loop reads is used behind it: left alone, but for a driver that takes it as it was. */
+static void test_read_and_used_behind(void **state)
+{
+    (void)state;
+    const struct pm_driver others = {.id = 4, .version = 1}; /* of which nothing is known */
+    struct block_known known = {{1, 5, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 5, 5, 5, 1}};
+    struct block_subject subject =
+        block_subject("%n = OpConvertFToU %uint %u\nOpBranch %loop\n"
+                      "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+                      "OpLoopMerge %end %latch None\nOpBranch %body\n"
+                      "%body = OpLabel\n%f = OpLoad %float %to\nOpBranch %latch\n"
+                      "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\n"
+                      "%more = OpULessThan %bool %j %n\nOpBranchConditional %more %loop %end\n"
+                      "%end = OpLabel\n%h = OpFAdd %float %f %f1\nOpStore %to %h\n");
+    for (int guarded = 0; guarded < 2; guarded++) {
+        char *report;
+        known.driver = guarded ? NULL : &others;
+        struct block_subject out = block_optimized(&subject, "optimize_peel", &known, &report);
+        block_decided(report, 1, !guarded,
+                      guarded ? "what it reads decides a value behind it, which the driver "
+                                "computes again"
+                              : "it turns equally often");
+        assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), guarded ? 1 : 2);
+        free(report);
+        block_subject_finish(&out);
+    }
+    block_subject_finish(&subject);
+}
+
 /* It is left from inside too, with a value of its own. Blocks: 0, 1 header, 2 body, 3 leaves, 4,
  * 5 latch, 6 behind. */
 static void test_breaks(void **state)
@@ -139,8 +169,8 @@ static void test_left_inside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peels), cmocka_unit_test(test_the_rest_is_not_unrolled),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_left_inside)};
+        cmocka_unit_test(test_peels),   cmocka_unit_test(test_the_rest_is_not_unrolled),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_read_and_used_behind),
+        cmocka_unit_test(test_breaks),  cmocka_unit_test(test_left_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

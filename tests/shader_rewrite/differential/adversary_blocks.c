@@ -72,8 +72,8 @@ static void fill(uint32_t way, struct pm_random *random, const struct pm_words *
 }
 
 bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canonical, bool vote,
-                      const struct pm_target *target, struct pm_optimized_blocks *out,
-                      struct pm_error *error)
+                      const struct pm_target *target, const struct pm_driver *driver,
+                      struct pm_optimized_blocks *out, struct pm_error *error)
 {
     struct pm_random random;
     struct pm_block_points points;
@@ -95,7 +95,8 @@ bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canoni
                                                  .passes = PM_BLOCK_ALL,
                                                  .uniform_share = 0.9,
                                                  .subgroup_vote = vote,
-                                                 .target = *target};
+                                                 .target = *target,
+                                                 .driver = driver};
     const bool ok = pm_optimize_blocks(canonical->data, canonical->count, &info, out, error);
     free(lists.frequency);
     free(lists.uniform);

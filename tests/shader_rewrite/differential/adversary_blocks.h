@@ -15,5 +15,5 @@ extern const char *const adversary_block_ways[ADVERSARY_BLOCK_WAYS];
 
 /* Of a canonical module. A failure to read it ends the test. */
 bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canonical, bool vote,
-                      const struct pm_target *target, struct pm_optimized_blocks *out,
-                      struct pm_error *error);
+                      const struct pm_target *target, const struct pm_driver *driver,
+                      struct pm_optimized_blocks *out, struct pm_error *error);

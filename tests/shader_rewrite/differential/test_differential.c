@@ -375,6 +375,7 @@ static bool check_constants(struct trial *t)
 static bool check_optimized(struct trial *t)
 {
     struct pm_error error = {0};
+    const struct pm_driver driver = this_driver();
     const bool vote = t->options.stage == PM_STAGE_COMPUTE
                           ? differential.gpu.quad
                           : differential.gpu.vote_and_quad_in_fragment;
@@ -382,7 +383,7 @@ static bool check_optimized(struct trial *t)
     for (uint32_t w = 0; w < ADVERSARY_BLOCK_WAYS && ok; w++) {
         const char *name = adversary_block_ways[w];
         struct pm_optimized_blocks out;
-        ok = adversary_blocks(w, t->seed, &t->canonical, vote, &target, &out, &error)
+        ok = adversary_blocks(w, t->seed, &t->canonical, vote, &target, &driver, &out, &error)
                  ? !out.words.count || check_variant(t, name, &out.words, NULL)
                  : wrong(t, name, error.message);
         seen.blocks += ok ? out.changes : 0;

@@ -15,9 +15,10 @@ static const struct {
     uint32_t id, from, below; /* versions; below 0: no end */
     uint32_t quirks;
 } table[] = {
-    /* zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp */
+    /* zero_regions/leaving_made.comp, leaving_branch.comp, leaving_phi.comp,
+     * blocks/peeled/leaving.comp */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_CHOOSES_AGAIN},
-    /* zero_regions/leaving_chosen.comp */
+    /* zero_regions/leaving_chosen.comp, blocks/peeled/leaving.comp */
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_CHOOSES_AGAIN},
     /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp, leaving_helpers.frag */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_LOADS_AGAIN},

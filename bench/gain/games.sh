@@ -8,7 +8,8 @@
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. Sessions that profile
 # (SESSIONS_PROFILED) last SECONDS_PROFILED each, with one frame in ten sampled instead of one in ten thousand, since an
 # evening's worth has to fit into minutes; one of SECONDS_TRIED (SESSIONS_TRIED), and three of SECONDS_COMPARED
-# (SESSIONS_COMPARED), are as a player has them but for the sampling. KEEP=FOLDER keeps the sessions' logs and databases.
+# (SESSIONS_COMPARED), are as a player has them but for the sampling. TRIAL_SHARE: of the time that trials may take, if it
+# is more than a player's (0.005). KEEP=FOLDER keeps the sessions' logs and databases.
 #
 # Needs Xvfb, jq and the games: openarena, nexuiz, neverball, supertux, supertuxkart, minetest (OpenGL through zink),
 # warzone2100 (Vulkan).
@@ -99,8 +100,8 @@ for game in "$@"; do
             --set sampler.api_probability=0.2 --set sampler.batch=32 --set limits.variants=4096 -- "${command[@]}"
     done
     for number in $(seq "$sessions_tried"); do
-        session "tried$number" "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 -- \
-            "${command[@]}"
+        session "tried$number" "$seconds_tried" TERM --set sampler.kinds=timing --set sampler.window_probability=0 \
+            --set limits.trial_share="${TRIAL_SHARE:-0.005}" -- "${command[@]}"
     done
     for number in $(seq "$sessions_tried"); do cat "$folder/tried$number.log"; done >"$folder/tried.log"
     trials

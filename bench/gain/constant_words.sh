@@ -19,12 +19,9 @@ start_display
 . "$source_folder/bench/gain/program_commands.sh"
 mkdir -p "$scratch/values"
 
-# command_of PROGRAM: `command` is what to run; games have a file of their own
+# command_of PROGRAM: `command` is what to run
 command_of() {
-    case $1 in
-    openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100) . "$source_folder/bench/gain/game_commands.sh" ;;
-    *) . "$source_folder/bench/gain/program_commands.sh" ;;
-    esac
+    load_commands "$1"
     set_command "$1"
 }
 

@@ -61,20 +61,12 @@ play_session() {
     postprocess) command=("$build/examples/piecemeal-postprocess" --size "$scene_size" --frames "$frames" --quiet) ;;
     *)
         [ -n "$server" ] || start_display
-        case $workload in
-        openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100)
-            . "$source_folder/bench/gain/game_commands.sh"
-            ;;
-        *) . "$source_folder/bench/gain/program_commands.sh" ;;
-        esac
+        load_commands "$workload"
         set_command "$workload"
         ;;
     esac
     session "$one" "$seconds" TERM "${options[@]}" "$@" -- "${command[@]}"
-    if grep -q "ended by signal" "$folder/$one.output"; then
-        tail -n 5 "$folder/$one.output" >&2
-        exit 1
-    fi
+    [ "$status" = 0 ] || exit 1
 }
 
 # contests_that PATTERN: how many shaders have such a line in the sessions that tried
@@ -90,11 +82,9 @@ contests() {
 
 # row WAY SESSION
 row() {
-    local output=$folder/$2.output result shaders
-    result=$(sed -nE 's/^piecemeal run: ([+-][0-9.]+ % frames) \(95 % interval ([+-][0-9.]+ to [+-][0-9.]+) %\): ([0-9.]+) ms original, ([0-9.]+) ms optimized$/\3 | \4 | \1 (\2)/p' "$output")
-    shaders=$(sed -nE 's/^piecemeal run: ([0-9]+) specialized shaders? in use:.*/\1/p' "$output")
-    [ -n "$result" ] || result="– | – | $(sed -nE 's/^piecemeal run: (nothing was compared: .*)/\1/p' "$output")"
-    echo "| $workload | $1 | $won of $ended | ${shaders:-0} | $result |"
+    local result shaders
+    compared "$2"
+    echo "| $workload | $1 | $won of $ended | $shaders | $result |"
 }
 
 echo "| workload | by | contests won | faster shaders in use | original, ms | with them, ms | frames (95 % interval) |"
@@ -105,13 +95,12 @@ for workload in "${workloads[@]}"; do
         new_program "$workload-$way"
         if [ -n "$kinds" ]; then
             sampled=(--set sampler.window_probability=1 --set sampler.api_probability=1 --set debug.synchronous=true)
-            count=$frames
+            counted=$frames
             case $workload in
-            terrain-* | deferred-* | postprocess) frames=10 ;;
+            terrain-* | deferred-* | postprocess) counted=10 ;;
             *) sampled=(--set sampler.window_probability=0.1 --set sampler.api_probability=0.2) ;;
             esac
-            play_session profiled "$seconds_profiled" --set "sampler.kinds=$kinds" --set sampler.batch=128 "${sampled[@]}"
-            frames=$count
+            frames=$counted play_session profiled "$seconds_profiled" --set "sampler.kinds=$kinds" --set sampler.batch=128 "${sampled[@]}"
         fi
         for number in $(seq "$tried"); do
             play_session "tried$number" "$seconds_tried" --set sampler.kinds=timing --set sampler.window_probability=0 \

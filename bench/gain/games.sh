@@ -30,12 +30,8 @@ frames_table=
 compare() {
     local result shaders
     session "compared$1" "$seconds_compared" TERM --ab --ab-frames 16 --set sampler.window_probability=0 -- "${command[@]}"
-    result=$(sed -nE 's/^piecemeal run: ([+-][0-9.]+ % frames) \(95 % interval ([+-][0-9.]+ to [+-][0-9.]+) %\): ([0-9.]+) ms original, ([0-9.]+) ms optimized$/\3 | \4 | \1 (\2)/p' \
-        "$folder/compared$1.output")
-    [ -n "$result" ] ||
-        result="– | – | $(sed -nE 's/^piecemeal run: (nothing was compared: .*)/\1/p' "$folder/compared$1.output")"
-    shaders=$(sed -nE 's/^piecemeal run: ([0-9]+) specialized shaders? in use:.*/\1/p' "$folder/compared$1.output")
-    frames_table+="| $program | $1 | ${shaders:-0} | $result |"$'\n'
+    compared "compared$1"
+    frames_table+="| $program | $1 | $shaders | $result |"$'\n'
 }
 
 trials_table=

@@ -2,7 +2,7 @@
 # What the scripts of this folder share; sourced by each (bash): programs in sessions of one machine's loop (piecemeal run
 # --local), each with folders of its own, on a display without a screen. The driver is the caller's: VK_DRIVER_FILES.
 #
-# From the script: build, the build tree. KEEP=FOLDER keeps the sessions' logs and databases.
+# From the script: build, the build tree; source_folder, for load_commands. KEEP=FOLDER keeps the sessions' logs and databases.
 set -euo pipefail
 
 : "${build:?the build tree}"
@@ -56,10 +56,22 @@ new_program() {
     export XDG_RUNTIME_DIR=$folder/runtime
 }
 
+# load_commands WORKLOAD: set_command of the file that knows how the game or program is started
+load_commands() {
+    case $1 in
+    openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100)
+        . "$source_folder/bench/gain/game_commands.sh"
+        ;;
+    *) . "$source_folder/bench/gain/program_commands.sh" ;;
+    esac
+}
+
 # session NAME SECONDS SIGNAL OPTION… -- COMMAND…: the program with these options of `piecemeal run --local`, ended by the
-# signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log
+# signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log, how it ended in
+# $status, which is 0 if it ended well
 session() {
-    local one=$1 seconds=$2 signal=$3 options=() status=0
+    local one=$1 seconds=$2 signal=$3 options=()
+    status=0
     shift 3
     while [ "$1" != -- ]; do
         options+=("$1")
@@ -71,7 +83,7 @@ session() {
         timeout --foreground -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
     # timeout says 124: the time was over.
     case $status in
-    0 | 124) ;;
+    0 | 124) status=0 ;;
     *) echo "$script: $program ended with $status: $(tail -n 3 "$folder/$one.output")" >&2 ;;
     esac
 }
@@ -80,6 +92,16 @@ session() {
 show_database() {
     "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \
         >"$folder/db.json" || echo '{"shaders": []}' >"$folder/db.json"
+}
+
+# compared SESSION: what a session with --ab says: how many shaders were in use, to $shaders, and both frame times with
+# the gain, as columns of a table, to $result
+compared() {
+    local output=$folder/$1.output
+    result=$(sed -nE 's/^piecemeal run: ([+-][0-9.]+ % frames) \(95 % interval ([+-][0-9.]+ to [+-][0-9.]+) %\): ([0-9.]+) ms original, ([0-9.]+) ms optimized$/\3 | \4 | \1 (\2)/p' "$output")
+    [ -n "$result" ] || result="– | – | $(sed -nE 's/^piecemeal run: (nothing was compared: .*)/\1/p' "$output")"
+    shaders=$(sed -nE 's/^piecemeal run: ([0-9]+) specialized shaders? in use:.*/\1/p' "$output")
+    shaders=${shaders:-0}
 }
 
 # shaders_that SESSION PATTERN: how many shaders a line of the session's log that begins so was said of

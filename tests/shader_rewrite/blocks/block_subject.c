@@ -1,11 +1,13 @@
 #include "tests/shader_rewrite/blocks/block_subject.h"
 
+#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <vulkan/vulkan_core.h>
 
 #include "tests/cmocka_includes.h"
 
@@ -162,4 +164,23 @@ void block_decided(const char *report, uint32_t block, bool done, const char *re
     cJSON_Delete(json);
     if (!found)
         fail_msg("not said of block %u: \"%s\" in %s", block, reason, report);
+}
+
+void block_guarded(const struct block_subject *subject, const char *pass,
+                   const struct block_known *known, uint32_t block, const char *alone,
+                   const char *done, const char *text)
+{
+    const struct pm_driver without_quirks = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
+    assert_int_equal(pm_quirks_of(&without_quirks), 0);
+    for (int guarded = 0; guarded < 2; guarded++) {
+        struct block_known of_driver = *known;
+        char *report;
+        of_driver.driver = guarded ? NULL : &without_quirks;
+        struct block_subject out = block_optimized(subject, pass, &of_driver, &report);
+        block_decided(report, block, !guarded, guarded ? alone : done);
+        assert_int_equal(pm_test_count(&out.words, text),
+                         pm_test_count(&subject->words, text) + !guarded);
+        free(report);
+        block_subject_finish(&out);
+    }
 }

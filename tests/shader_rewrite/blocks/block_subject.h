@@ -37,3 +37,9 @@ struct block_subject block_optimized(const struct block_subject *subject, const 
 
 /* Asserts that the report says so of the block and the pass: what it did, if it did anything. */
 void block_decided(const char *report, uint32_t block, bool done, const char *reason);
+
+/* Asserts that the pass leaves the block alone for any driver, and not for one without quirks, for
+ * which what it makes has `text` once more; and what it says of it. */
+void block_guarded(const struct block_subject *subject, const char *pass,
+                   const struct block_known *known, uint32_t block, const char *alone,
+                   const char *done, const char *text);

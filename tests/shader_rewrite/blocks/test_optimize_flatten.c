@@ -1,5 +1,4 @@
 /* Which selections are asked to be flattened, and which not. */
-#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/blocks/block_subject.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -93,8 +92,7 @@ static void test_balanced(void **state)
 static void test_chosen_in_a_loop(void **state)
 {
     (void)state;
-    const struct pm_driver other = {.id = 4, .version = 1}; /* of which nothing is known */
-    struct block_known known = {
+    const struct block_known known = {
         {1, 5, 5, 0, 5, 5, 1}, {1, 1, 1, 1, 1, 1, 1}, {1, 5, 5, 0, 5, 5, 1}};
     struct block_subject subject =
         block_subject("OpBranch %loop\n%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
@@ -106,17 +104,9 @@ static void test_chosen_in_a_loop(void **state)
                       "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\n"
                       "%more = OpULessThan %bool %j %u5\nOpBranchConditional %more %loop %end\n"
                       "%end = OpLabel\nOpStore %to %g\n");
-    for (int guarded = 0; guarded < 2; guarded++) {
-        char *report;
-        known.driver = guarded ? NULL : &other;
-        struct block_subject out = block_optimized(&subject, "optimize_flatten", &known, &report);
-        block_decided(report, 2, !guarded,
-                      guarded ? "it chooses what is used behind a loop, which the driver does again"
-                              : "hardly any subgroup enters a side");
-        assert_int_equal(pm_test_count(&out.words, "DontFlatten"), !guarded);
-        free(report);
-        block_subject_finish(&out);
-    }
+    block_guarded(&subject, "optimize_flatten", &known, 2,
+                  "it chooses what is used behind a loop, which the driver does again",
+                  "hardly any subgroup enters a side", "DontFlatten");
     block_subject_finish(&subject);
 }
 

@@ -27,6 +27,15 @@ struct head {
 };
 static const char magic[8] = {'p', 'm', 'p', 'a', 'i', 'r', 's', '1'};
 
+/* What is owed. */
+struct owed {
+    char magic[8];
+    uint64_t hash; /* of all behind it */
+    int64_t at;    /* CLOCK_REALTIME, seconds */
+    int64_t nanoseconds;
+};
+static const char owed_magic[8] = {'p', 'm', 'o', 'w', 'e', 'd', '0', '1'};
+
 struct pm_pairs_store {
     char *folder, *game, *layer;
     _Atomic bool made; /* the folder, and room in it */
@@ -57,10 +66,20 @@ void pm_pairs_store_close(struct pm_pairs_store *store)
 }
 
 /* malloc'ed; NULL: no memory. */
+static char *path_named(const struct pm_pairs_store *store, const char *name)
+{
+    const XXH128_hash_t hash = XXH3_128bits(name, strlen(name));
+    char *path = NULL;
+    return asprintf(&path, "%s/%016" PRIx64 "%016" PRIx64, store->folder, hash.high64, hash.low64) <
+                   0
+               ? NULL
+               : path;
+}
+
 static char *path_of(const struct pm_pairs_store *store, const struct pm_shader_key *key,
                      const struct pm_environment *environment)
 {
-    char shader[PM_SHADER_KEY_TEXT], *name = NULL, *path = NULL;
+    char shader[PM_SHADER_KEY_TEXT], *name = NULL;
     pm_shader_key_format(key, shader);
     const int size = asprintf(
         &name, "%s\n%s\n%s %" PRIu32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, store->layer,
@@ -68,12 +87,19 @@ static char *path_of(const struct pm_pairs_store *store, const struct pm_shader_
         environment->device_id, environment->driver_id, environment->driver_version);
     if (size < 0)
         return NULL;
-    const XXH128_hash_t hash = XXH3_128bits(name, (size_t)size);
+    char *path = path_named(store, name);
     free(name);
-    return asprintf(&path, "%s/%016" PRIx64 "%016" PRIx64, store->folder, hash.high64, hash.low64) <
-                   0
-               ? NULL
-               : path;
+    return path;
+}
+
+static char *path_of_owed(const struct pm_pairs_store *store)
+{
+    char *name = NULL;
+    if (asprintf(&name, "owed\n%s", store->game) < 0)
+        return NULL;
+    char *path = path_named(store, name);
+    free(name);
+    return path;
 }
 
 /* ---- reading ---- */
@@ -89,6 +115,11 @@ static bool is_time(float nanoseconds)
     return nanoseconds > 0 && isfinite(nanoseconds);
 }
 
+static bool is_of_late(int64_t at, int64_t now)
+{
+    return at >= now - PM_DAYS_UNDECIDED * INT64_C(86400) && at <= now;
+}
+
 static bool take(const struct pm_buffer *file, int64_t now, uint32_t most,
                  struct pm_kept_pairs *pairs)
 {
@@ -96,12 +127,11 @@ static bool take(const struct pm_buffer *file, int64_t now, uint32_t most,
     if (file->size < sizeof head)
         return false;
     memcpy(&head, file->data, sizeof head);
-    const int64_t oldest = now - PM_DAYS_UNDECIDED * INT64_C(86400);
     const unsigned char *times = (const unsigned char *)file->data + sizeof head;
     const size_t size = file->size - sizeof head;
     if (memcmp(head.magic, magic, sizeof magic) != 0 || head.count == 0 || head.count > most ||
         size != head.count * sizeof(float[2]) || head.hash != hash_of(&head, times) ||
-        head.at < oldest || head.at > now || head.kind > PM_TIMED_PASSES)
+        !is_of_late(head.at, now) || head.kind > PM_TIMED_PASSES)
         return false;
     float(*time)[2] = malloc(size);
     if (time == NULL)
@@ -167,6 +197,51 @@ bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_ke
         pm_fail(error, PM_ERROR_MEMORY, "no memory to keep what a trial has timed");
     kept = kept && pm_file_put(path, file.data, file.size, error);
     pm_buffer_finish(&file);
+    free(path);
+    return kept;
+}
+
+/* ---- what is owed ---- */
+
+static uint64_t hash_of_owed(const struct owed *owed)
+{
+    return XXH3_64bits(&owed->at, sizeof *owed - offsetof(struct owed, at));
+}
+
+int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now)
+{
+    char *path = store != NULL ? path_of_owed(store) : NULL;
+    if (path == NULL)
+        return 0;
+    struct pm_buffer file;
+    struct owed owed = {.nanoseconds = 0};
+    pm_buffer_init(&file, MOST_BYTES);
+    const bool read = pm_file_read(path, &file, NULL) && file.size == sizeof owed;
+    if (read)
+        memcpy(&owed, file.data, sizeof owed);
+    pm_buffer_finish(&file);
+    free(path);
+    const bool good = read && memcmp(owed.magic, owed_magic, sizeof owed_magic) == 0 &&
+                      owed.hash == hash_of_owed(&owed) && is_of_late(owed.at, now) &&
+                      owed.nanoseconds >= 0 && owed.nanoseconds <= PM_MOST_OWED;
+    return good ? owed.nanoseconds : 0;
+}
+
+bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t nanoseconds,
+                        struct pm_error *error)
+{
+    if (store == NULL)
+        return true;
+    if (!make_folder(store, error))
+        return false;
+    struct owed owed = {.at = now,
+                        .nanoseconds = nanoseconds < PM_MOST_OWED ? nanoseconds : PM_MOST_OWED};
+    memcpy(owed.magic, owed_magic, sizeof owed_magic);
+    owed.hash = hash_of_owed(&owed);
+    char *path = path_of_owed(store);
+    if (path == NULL)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory to keep what trials owe");
+    const bool kept = pm_file_put(path, &owed, sizeof owed, error);
     free(path);
     return kept;
 }

@@ -6,7 +6,8 @@
  * On the disk a file a trial, in $PLACE_DATA/trials, replaced whole (rename). Its name is a hash of
  * all that the times belong to: the game, the build of the layer (what specializes may change from
  * one to the next), the specialized module and the environment. Of two processes of a game that try
- * the same, the one that writes last is believed. What is damaged, older than PM_DAYS_UNDECIDED or
+ * the same, the one that writes last is believed. Beside them lies what a game's trials owe, of
+ * whatever build. What is damaged, older than PM_DAYS_UNDECIDED or
  * of a clock that was wrong is as if it were not there. The folder is bounded: what was written
  * longest ago goes.
  *
@@ -41,6 +42,14 @@ bool pm_pairs_store_read(const struct pm_pairs_store *store, const struct pm_sha
 bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_key *key,
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error);
+
+/* What the game's trials spent beyond their share (layer/trial/budget.h): nanoseconds, which the
+ * sessions that follow have less. 0: nothing. store NULL is allowed. Reads a small file. */
+int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now);
+/* Keeps it in place of what was owed; PM_MOST_OWED at most. Waits for the disk. */
+#define PM_MOST_OWED INT64_C(10000000000)
+bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t nanoseconds,
+                        struct pm_error *error);
 
 /* The trial is over. store NULL is allowed. */
 void pm_pairs_store_forget(const struct pm_pairs_store *store, const struct pm_shader_key *key,

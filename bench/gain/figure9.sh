@@ -53,18 +53,7 @@ settings() {
 play_session() {
     local one=$1 seconds=$2
     shift 2
-    case $workload in
-    terrain-* | deferred-*)
-        command=("$build/examples/piecemeal-${workload%-*}" --scene "${workload#*-}" --size "$scene_size" --frames "$frames"
-            --quiet)
-        ;;
-    postprocess) command=("$build/examples/piecemeal-postprocess" --size "$scene_size" --frames "$frames" --quiet) ;;
-    *)
-        [ -n "$server" ] || start_display
-        load_commands "$workload"
-        set_command "$workload"
-        ;;
-    esac
+    workload_command "$workload" "$scene_size" "$frames"
     session "$one" "$seconds" TERM "${options[@]}" "$@" -- "${command[@]}"
     [ "$status" = 0 ] || exit 1
 }

@@ -66,6 +66,27 @@ load_commands() {
     esac
 }
 
+# scene_command WORKLOAD SIZE: one of our scenes (terrain-0, deferred-1, postprocess), to `command`; 1: it is none
+scene_command() {
+    case $1 in
+    terrain-* | deferred-*) command=("$build/examples/piecemeal-${1%-*}" --scene "${1#*-}" --size "$2" --quiet) ;;
+    postprocess) command=("$build/examples/piecemeal-postprocess" --size "$2" --quiet) ;;
+    *) return 1 ;;
+    esac
+}
+
+# workload_command WORKLOAD SIZE FRAMES: a scene, a game or a program, to `command`; a game ends when it is told to
+workload_command() {
+    if scene_command "$1" "$2"; then
+        command+=(--frames "$3")
+        return
+    fi
+    frames=$3
+    [ -n "$server" ] || start_display
+    load_commands "$1"
+    set_command "$1"
+}
+
 # session NAME SECONDS SIGNAL OPTION… -- COMMAND…: the program with these options of `piecemeal run --local`, ended by the
 # signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log, how it ended in
 # $status, which is 0 if it ended well

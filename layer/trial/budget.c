@@ -16,10 +16,10 @@
 
 enum { KNOWN = 4 /* pairs, from which on is known what one takes */ };
 
-void pm_budget_init(struct pm_budget *budget, double share, int64_t now)
+void pm_budget_init(struct pm_budget *budget, double share, int64_t owed, int64_t now)
 {
     *budget = (struct pm_budget){
-        .allowance = {.per_nanosecond = share, .filled_at = now},
+        .allowance = {.per_nanosecond = share, .left = -(double)owed, .filled_at = now},
         .begun_at = now,
         .frame = FIRST_FRAME,
         .framed_at = now,
@@ -102,6 +102,15 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     spend(budget, (int64_t)took - charged);
     atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
     pthread_mutex_unlock(&budget->lock);
+}
+
+int64_t pm_budget_owed(struct pm_budget *budget, int64_t now)
+{
+    pthread_mutex_lock(&budget->lock);
+    pm_allowance_fill(&budget->allowance, now);
+    const struct pm_allowance allowance = budget->allowance;
+    pthread_mutex_unlock(&budget->lock);
+    return allowance.left < 0 && allowance.per_nanosecond < 1 ? (int64_t)-allowance.left : 0;
 }
 
 double pm_budget_spent(struct pm_budget *budget, int64_t now)

@@ -12,7 +12,8 @@
  * used and tried again, that.
  *
  * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
- * save: a long menu is not followed by seconds of slow frames.
+ * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
+ * pair may take more than a short session has for all, is owed: by the sessions that follow, too.
  *
  * Thread safety: pm_budget_begin and pm_budget_spent may be called from any thread; the rest says
  * whose it is. Times are nanoseconds, `now` is pm_now()'s.
@@ -33,7 +34,8 @@ struct pm_budget {
     int64_t framed_at;           /* of who counts frames */
 };
 
-void pm_budget_init(struct pm_budget *budget, double share, int64_t now);
+/* owed: what the sessions before left (pm_budget_owed), nanoseconds. */
+void pm_budget_init(struct pm_budget *budget, double share, int64_t owed, int64_t now);
 void pm_budget_finish(struct pm_budget *budget);
 
 /* So many frames have passed since the last call. One thread at a time. */
@@ -62,6 +64,10 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
  * otherwise. The poller's thread. */
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
                       const double time[static 2], bool again, int64_t charged);
+
+/* What was spent beyond the share so far, with what is under way: nanoseconds. 0 where there is no
+ * limit. */
+int64_t pm_budget_owed(struct pm_budget *budget, int64_t now);
 
 /* The share of time that was spent, with what is under way; below 0: more was saved. */
 double pm_budget_spent(struct pm_budget *budget, int64_t now);

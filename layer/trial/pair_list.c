@@ -9,9 +9,6 @@
 
 enum { FIRST_ROOM = 8 };
 
-/* Between two writes of a trial: what a session loses at most that is killed. */
-#define KEEP_NANOSECONDS INT64_C(10000000000)
-
 struct pm_pairs_store *pm_pair_store_open(const struct pm_device *device)
 {
     char build[PM_BUILD_NAME_BYTES];
@@ -98,7 +95,7 @@ static void write_pairs(struct pm_pair_list *list, const struct pm_pair_owner *o
 void pm_pair_list_keep(struct pm_pair_list *list, const struct pm_pair_owner *owner, bool ends)
 {
     const int64_t now = pm_now();
-    if (list->count == list->kept || (!ends && now < list->kept_at + KEEP_NANOSECONDS))
+    if (list->count == list->kept || (!ends && now < list->kept_at + PM_KEEP_NANOSECONDS))
         return;
     list->kept_at = now;
     write_pairs(list, owner);

@@ -27,6 +27,9 @@ struct pm_pair_owner {
     enum pm_timed_kind kind;
 };
 
+/* Nanoseconds between two writes of one thing: what a session loses at most that is killed. */
+#define PM_KEEP_NANOSECONDS INT64_C(10000000000)
+
 /* The device's store of them; NULL: none are kept. */
 struct pm_pairs_store *pm_pair_store_open(const struct pm_device *device);
 

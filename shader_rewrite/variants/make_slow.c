@@ -1,5 +1,7 @@
 /* A shader that does its work twice: for tests of what finds that out. variants.h. */
+#include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/analysis/analysis_loops.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/canonical/canonical.h"
@@ -23,37 +25,119 @@ static bool is_control(const struct pm_ir_instr *instr)
            instr->opcode == SpvOpNoLine;
 }
 
-/* Whether it writes the same when it is run once more behind itself: nothing that it reads. */
-static bool is_repeatable(const struct pm_ir_module *module, const struct pm_ir_function *function)
+/* The variable that a pointer leads to, or that an image was loaded from; NULL: not known. */
+static const struct pm_ir_instr *root_of(const struct pm_ir_instr *instr)
 {
-    const struct pm_memory memory = pm_memory_of(module);
-    struct pm_memory_access all = {0};
+    while (instr) {
+        switch (instr->opcode) {
+        case SpvOpVariable:
+            return instr;
+        case SpvOpAccessChain:
+        case SpvOpInBoundsAccessChain:
+        case SpvOpCopyObject:
+        case SpvOpSampledImage:
+        case SpvOpImage:
+            break;
+        case SpvOpLoad: /* of an image; any other is a pointer to buffers */
+            if (pm_ir_type_of(instr)->opcode != SpvOpTypeImage &&
+                pm_ir_type_of(instr)->opcode != SpvOpTypeSampledImage)
+                return NULL;
+            break;
+        default:
+            return NULL;
+        }
+        instr = pm_ir_operand_instr(instr, 0);
+    }
+    return NULL;
+}
+
+/* What of the instruction names the memory that it writes, and that it reads. */
+static const struct pm_ir_instr *written_by(const struct pm_ir_instr *instr)
+{
+    const bool known = instr->opcode == SpvOpStore || instr->opcode == SpvOpCopyMemory ||
+                       instr->opcode == SpvOpImageWrite;
+    return known ? root_of(pm_ir_operand_instr(instr, 0)) : NULL;
+}
+
+static const struct pm_ir_instr *read_by(const struct pm_ir_instr *instr)
+{
+    return root_of(pm_ir_operand_instr(instr, instr->opcode == SpvOpCopyMemory ? 1 : 0));
+}
+
+enum { WRITTEN = 16 /* variables */ };
+
+struct written {
+    const struct pm_ir_instr *variables[WRITTEN];
+    uint32_t count;
+};
+
+static bool is_written(const struct written *written, const struct pm_ir_instr *variable)
+{
+    for (uint32_t i = 0; i < written->count; i++)
+        if (written->variables[i] == variable)
+            return true;
+    return false;
+}
+
+/* Notes it. false: it is not known, or one too many. */
+static bool note_written(struct written *written, const struct pm_ir_instr *variable)
+{
+    if (!variable || (written->count == WRITTEN && !is_written(written, variable)))
+        return false;
+    if (!is_written(written, variable))
+        written->variables[written->count++] = variable;
+    return true;
+}
+
+static bool note_writes(const struct pm_memory *memory, const struct pm_ir_function *function,
+                        struct written *written)
+{
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             if (i->opcode == SpvOpVariable && i->operand_count > 1)
                 return false; /* initialized once */
             if (is_own(i) || is_control(i))
                 continue;
-            const struct pm_memory_access access = pm_memory_access_of(&memory, i);
-            all.reads |= access.reads;
-            all.writes |= access.writes;
-            all.stops |= access.stops;
+            const struct pm_memory_access access = pm_memory_access_of(memory, i);
+            if (access.stops || (access.writes && !note_written(written, written_by(i))))
+                return false;
         }
-    return !all.stops && (all.reads & all.writes) == 0;
+    return true;
 }
 
-/* The only block that returns; NULL: there are several. */
-static struct pm_ir_block *only_return(const struct pm_ir_function *function)
+/* Whether it writes the same when it is run once more behind itself: nothing that it reads. What is
+ * bound to two variables is taken for two. */
+static bool is_repeatable(const struct pm_ir_module *module, const struct pm_ir_function *function)
 {
-    struct pm_ir_block *found = NULL;
-    for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
+    const struct pm_memory memory = pm_memory_of(module);
+    struct written written = {.count = 0};
+    if (!note_writes(&memory, function, &written))
+        return false;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            if (is_own(i) || is_control(i) || !pm_memory_access_of(&memory, i).reads)
+                continue;
+            const struct pm_ir_instr *variable = read_by(i);
+            if (written.count > 0 && (!variable || is_written(&written, variable)))
+                return false;
+        }
+    return true;
+}
+
+/* Whether it returns, and from no loop: a loop around all of it can have these as its turns' ends.
+ */
+static bool may_turn(struct pm_ir_function *function)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    bool returns = false;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
         if (pm_ir_terminator(b)->opcode != SpvOpReturn)
             continue;
-        if (found)
-            return NULL;
-        found = b;
+        if (loops->loop_of[b->index] != PM_NO_LOOP)
+            return false;
+        returns = true;
     }
-    return found;
+    return returns;
 }
 
 /* 2, which no compiler knows: there is a workgroup, and pixels lie within 2^20. */
@@ -90,19 +174,29 @@ static struct pm_ir_def *build_two(struct pm_ir_builder *b, enum pm_stage stage)
                        PM_IR_ARGS(pm_ir_id(pm_ir_constant_uint(module, 2)), pm_ir_id(least)));
 }
 
-/* All of the function is the body of a loop, whose turns its return ends. */
+/* What returned goes there instead. */
+static void return_to(struct pm_ir_module *module, struct pm_ir_function *function,
+                      struct pm_ir_block *target)
+{
+    for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        if (b == target || !pm_ir_terminator(b) || pm_ir_terminator(b)->opcode != SpvOpReturn)
+            continue;
+        pm_ir_remove(pm_ir_terminator(b));
+        pm_ir_build_branch(&(struct pm_ir_builder){module, b, NULL}, target);
+    }
+}
+
+/* All of the function is the body of a loop, whose turns its returns end. */
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     (void)context;
     enum pm_stage stage;
     struct pm_ir_function *function = pm_variant_function(module);
-    struct pm_ir_block *last = function ? only_return(function) : NULL;
-    if (!last || !pm_entry_function(module, &stage, error) || !is_repeatable(module, function))
+    if (!function || !may_turn(function) || !pm_entry_function(module, &stage, error) ||
+        !is_repeatable(module, function))
         return PM_PASS_UNCHANGED;
     struct pm_ir_block *first = function->first_block;
     struct pm_ir_block *body = pm_ir_block_split(module, first, pm_ir_block_start(first));
-    if (last == first)
-        last = body;
     struct pm_ir_builder b = {module, first, NULL};
     struct pm_ir_def *uint = pm_ir_type_int(module, 32, false), *two = build_two(&b, stage);
     struct pm_ir_block *header = pm_ir_block_create(module, first);
@@ -117,9 +211,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
                       PM_IR_ARGS(pm_ir_id(merge->label->result), pm_ir_id(again->label->result),
                                  pm_ir_word(SpvLoopControlDontUnrollMask)));
     pm_ir_build_branch(&b, body);
-    pm_ir_remove(pm_ir_terminator(last));
-    b.block = last;
-    pm_ir_build_branch(&b, again);
+    return_to(module, function, again);
     b.block = again;
     struct pm_ir_def *next =
         pm_ir_build(&b, SpvOpIAdd, uint,
@@ -134,7 +226,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return PM_PASS_CHANGED;
 }
 
-static const struct pm_pass make_slow = {"make_slow", 0, 0, run};
+static const struct pm_pass make_slow = {"make_slow", PM_ANALYSIS_LOOPS, 0, run};
 
 bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
                   struct pm_words *out, struct pm_error *error)

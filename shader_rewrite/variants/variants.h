@@ -94,7 +94,8 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
                      struct pm_words *out, struct pm_error *error);
 
 /* Makes of a shader one that does its work twice, in a loop of which no compiler knows how often it
- * turns: for tests of what is to find slow variants out. PM_ERROR_UNSUPPORTED: it returns in
- * several places, or its second time would compute something else, as it reads what it writes. */
+ * turns: for tests of what is to find slow variants out. PM_ERROR_UNSUPPORTED: it returns from a
+ * loop, or its second time would compute something else, as it reads what it writes. Of two
+ * variables it is taken that they are not the same memory. */
 bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
                   struct pm_words *out, struct pm_error *error);

@@ -197,6 +197,45 @@ static void without_a_place_nothing_is_kept(void **state)
     pm_pairs_store_forget(NULL, &key, &environment);
 }
 
+/* What is owed is a game's, of whatever build; what is damaged or old is nothing. */
+static void what_is_owed_is_of_a_game(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    struct pm_pairs_store *store = open_store("game", "build"), *next = open_store("game", "next"),
+                          *other = open_store("other", "build");
+    assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
+    assert_true(pm_pairs_store_owe(store, NOW, 123456789, &error));
+    assert_int_equal(pm_pairs_store_owed(next, NOW + DAY), 123456789);
+    assert_int_equal(pm_pairs_store_owed(other, NOW), 0);
+    assert_int_equal(pm_pairs_store_owed(store, NOW - 1), 0);
+    assert_int_equal(pm_pairs_store_owed(store, NOW + 8 * DAY), 0);
+    assert_true(pm_pairs_store_owe(next, NOW, 2 * PM_MOST_OWED, &error));
+    assert_int_equal(pm_pairs_store_owed(store, NOW), PM_MOST_OWED);
+    assert_true(pm_pairs_store_owe(store, NOW, 0, &error));
+    assert_int_equal(pm_pairs_store_owed(next, NOW), 0);
+    assert_int_equal(pm_pairs_store_owed(NULL, NOW), 0);
+
+    struct pm_buffer file;
+    pm_buffer_init(&file, 1 << 20);
+    assert_true(pm_pairs_store_owe(store, NOW, 5000, &error));
+    pm_folder_each(folder, "", look, NULL);
+    assert_true(pm_file_read(the_file, &file, NULL));
+    for (size_t i = 0; i < file.size; i++) {
+        unsigned char *bytes = (unsigned char *)file.data;
+        bytes[i] ^= 0x10;
+        assert_true(pm_file_put(the_file, bytes, file.size, NULL));
+        assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
+        bytes[i] ^= 0x10;
+        assert_true(pm_file_put(the_file, bytes, i, NULL));
+        assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
+    }
+    pm_buffer_finish(&file);
+    pm_pairs_store_close(store);
+    pm_pairs_store_close(next);
+    pm_pairs_store_close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -205,6 +244,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_old_or_of_another_clock_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_damaged_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_time_is_not, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_owed_is_of_a_game, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_folder_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_place_nothing_is_kept, set_up, tear_down),
     };

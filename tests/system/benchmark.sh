@@ -133,6 +133,12 @@ interval_coverage) # takes checkpoints with one call; a fast machine has many fr
     grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
         fail "no shader: $(cat "$scratch/out")"
     ;;
+never_slower)
+    judges=1
+    measure --piecemeal "$piecemeal" --name small --frames 24 --skip 4 --block 4 --tried-frames 4000 -- "${scene[@]}"
+    more="( [+]?$number \([+]?$number to [+]?$number\) \|){2}"
+    prints 1 "\| small \| [0-9]+ \| [0-9]+ \| $number \|$more [0-9]+ of [0-9]+ \| $number \|$more"
+    ;;
 partition_kernels)
     driver lavapipe-25
     measure kernels 250 1000 1000 polynomial

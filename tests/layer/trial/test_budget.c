@@ -11,7 +11,7 @@ static const int64_t second = PM_SECOND;
 static struct pm_budget budget_of(double share)
 {
     struct pm_budget budget;
-    pm_budget_init(&budget, share, 0);
+    pm_budget_init(&budget, share, 0, 0);
     return budget;
 }
 
@@ -123,10 +123,39 @@ static void spikes_weigh_little(void **state)
     pm_budget_finish(&budget);
 }
 
+/* A pair that takes more than a short session has for all is paid by those that follow. */
+static void what_is_owed_is_paid_later(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, 0);
+    /* Ten seconds have 50 ms. */
+    const int64_t owed = pm_budget_owed(&budget, 10 * second);
+    assert_in_range(owed, 50 * MS, 50 * MS + TIMING);
+    pm_budget_finish(&budget);
+
+    pm_budget_init(&budget, 0.005, owed, 0);
+    cost = (struct pm_trial_cost){0};
+    assert_true(pm_budget_begin(&budget, &cost, 9 * second) < 0);
+    assert_int_equal(pm_budget_owed(&budget, 9 * second), owed - 45 * MS);
+    assert_true(pm_budget_begin(&budget, &cost, 11 * second) >= 0);
+    pm_budget_finish(&budget);
+
+    /* Where there is no limit nothing is owed. */
+    budget = budget_of(1);
+    use = (struct pm_use_cost){0};
+    one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, 0);
+    assert_int_equal(pm_budget_owed(&budget, 0), 0);
+    pm_budget_finish(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_under_way_count),
+        cmocka_unit_test(what_is_owed_is_paid_later),
         cmocka_unit_test(an_unknown_pair_is_a_frame),
         cmocka_unit_test(what_is_used_is_compared_with),
         cmocka_unit_test(is_not_saved_for_long),

@@ -316,6 +316,35 @@ static void test_slow(void **state)
     words = pm_test_assemble(SIZED("", "32", SHARED, "OpStore %shared %two\n"), 3);
     assert_true(makes_slow(&words));
     pm_words_finish(&words);
+    /* Another one's value. */
+    words = pm_test_assemble(SIZED("", "32", SHARED "%other = OpVariable %pointer Workgroup\n",
+                                   "%a = OpLoad %uint %other\nOpStore %shared %a\n"),
+                             3);
+    assert_true(makes_slow(&words));
+    pm_words_finish(&words);
+}
+
+#define CHOICE "%bool = OpTypeBool\n%true = OpConstantTrue %bool\n"
+
+/* What returns early can do it twice, but from a loop. */
+static void test_slow_returns(void **state)
+{
+    (void)state;
+    struct pm_words words =
+        pm_test_assemble(SIZED("", "32", SHARED CHOICE,
+                               "OpSelectionMerge %m None\nOpBranchConditional %true %t %m\n"
+                               "%t = OpLabel\nOpReturn\n%m = OpLabel\nOpStore %shared %two\n"),
+                         3);
+    assert_true(makes_slow(&words));
+    pm_words_finish(&words);
+    words =
+        pm_test_assemble(SIZED("", "32", SHARED CHOICE,
+                               "OpBranch %h\n%h = OpLabel\nOpLoopMerge %m %c None\n"
+                               "OpBranchConditional %true %t %m\n%t = OpLabel\nOpReturn\n"
+                               "%c = OpLabel\nOpBranch %h\n%m = OpLabel\nOpStore %shared %two\n"),
+                         3);
+    assert_false(makes_slow(&words));
+    pm_words_finish(&words);
 }
 
 static void test_nothing_to_do(void **state)
@@ -349,8 +378,8 @@ int main(void)
         cmocka_unit_test(test_what_they_do),   cmocka_unit_test(test_hoisted),
         cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
         cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_slow),           cmocka_unit_test(test_nothing_to_do),
-        cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_slow),           cmocka_unit_test(test_slow_returns),
+        cmocka_unit_test(test_nothing_to_do),  cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

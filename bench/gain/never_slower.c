@@ -1,0 +1,346 @@
+/*
+ * Never slower: deliberately bad variants of all shaders of a scene that can do their work twice
+ * (debug.slow_variants), and what is left of them once they were tried.
+ *
+ *   never_slower --piecemeal PIECEMEAL [--name NAME] [--frames N] [--skip N] [--block N]
+ *                [--tried-frames N] [--sessions N] -- SCENE [ARGUMENT...]
+ *
+ * The scene is profiled, so that its shaders are known. Then, in sessions of `tried-frames` frames
+ * with a player's settings, all bad variants are tried, until all are dropped or `sessions` are
+ * over. Last, they turn slow only later, as in another scene: the verdicts are made those of
+ * variants that were faster, so that the next session uses them all at once; sessions that try
+ * again what is used (optimize.retry_share, drawn for one session in twenty) are to drop them.
+ *
+ * Behind each of these steps runs of the scene draw `frames` frames in turn (lockstep.h): two
+ * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
+ *
+ * Prints a row of a Markdown table: name; bad variants; how many of them were dropped in the
+ * trials; the largest share of its time that a session's trials took, in percent; percent more a
+ * frame takes after them, with its 95 % interval; the same once the variants turned slow; how many
+ * were dropped when tried again; the share of that; percent more after that; and the noise, one run
+ * without the layer against the other. Ends with 0 if all were dropped, no trials took more than
+ * half a percent, and frames take no longer afterwards: either their interval lies below +1 %, or
+ * within the noise's.
+ */
+#include "base/buffer.h"
+#include "base/file.h"
+#include "bench/common/lockstep.h"
+#include "bench/common/session.h"
+#include "bench/common/work_folder.h"
+#include "tools/common/launch.h"
+#include "tools/common/tool.h"
+#include <getopt.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    FRAMES_MOST = 1000000,
+    VERDICT_BYTES = 1 << 20,
+    SHADERS = 256,
+    KEY = 12,
+    NONE = 0,
+    NONE_AGAIN = 1,
+    LAYER = 2,
+    SIDES = 3
+};
+
+struct options {
+    struct pm_session_options session;
+    const char *name;
+    uint64_t tried_frames, sessions;
+};
+
+struct keys {
+    char keys[SHADERS][KEY + 1];
+    size_t count;
+};
+
+/* What sessions' logs say. */
+struct seen {
+    struct keys made, dropped, used; /* by the original's key */
+    double share;                    /* percent, of trials */
+};
+
+struct slower {
+    const struct options *options;
+    char log[96], log_set[128];
+    double *times[SIDES];
+};
+
+static double percent(double ratio)
+{
+    return (ratio - 1) * 100;
+}
+
+static void add_key(struct keys *keys, const char *key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strncmp(keys->keys[i], key, KEY) == 0)
+            return;
+    if (keys->count < SHADERS)
+        snprintf(keys->keys[keys->count++], KEY + 1, "%s", key);
+}
+
+static bool read_log(const char *path, struct seen *seen, struct pm_error *error)
+{
+    FILE *file = fopen(path, "r");
+    char line[1024];
+    if (!file)
+        return pm_fail(error, PM_ERROR_STATE, "%s: the layer was not there", path);
+    while (fgets(line, sizeof(line), file)) {
+        char key[KEY + 1];
+        double share;
+        const char *shader = strstr(line, ": shader "), *took = strstr(line, "trials took ");
+        if (took && sscanf(took, "trials took %lf %%", &share) == 1 && share > seen->share)
+            seen->share = share;
+        if (strstr(line, ": warning: ") || strstr(line, ": error: "))
+            fputs(line, stderr);
+        if (!shader || sscanf(shader, ": shader %12[0-9a-f]", key) != 1)
+            continue;
+        if (strstr(shader, " is specialized: "))
+            add_key(&seen->made, key);
+        else if (strstr(shader, " is not faster, and is dropped"))
+            add_key(&seen->dropped, key);
+        else if (strstr(shader, " is used from now on"))
+            add_key(&seen->used, key);
+    }
+    fclose(file);
+    return true;
+}
+
+/* ---- sessions ---- */
+
+/* Before the scene; its log is begun anew. */
+static void add_layer(const struct slower *slower, const char *retry_share, struct pm_words *words)
+{
+    const char *const sets[] = {"debug.slow_variants=true",
+                                "debug.specialize=canonical",
+                                "sampler.kinds=timing",
+                                "sampler.window_probability=0",
+                                "log.level=info",
+                                slower->log_set,
+                                retry_share};
+    unlink(slower->log);
+    pm_words_add(words, slower->options->session.piecemeal);
+    pm_words_add(words, "run");
+    pm_words_add(words, "--local");
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++) {
+        pm_words_add(words, "--set");
+        pm_words_add(words, sets[i]);
+    }
+    pm_words_add(words, "--");
+}
+
+/* A session at the scene's own speed. */
+static bool play(const struct slower *slower, const char *retry_share, struct seen *seen,
+                 struct pm_error *error)
+{
+    const struct pm_session_options *session = &slower->options->session;
+    struct pm_words words = {0};
+    char frames[24];
+    int status;
+    snprintf(frames, sizeof(frames), "%llu", (unsigned long long)slower->options->tried_frames);
+    add_layer(slower, retry_share, &words);
+    for (int i = 0; i < session->scene_count; i++)
+        pm_words_add(&words, session->scene[i]);
+    pm_words_add(&words, "--quiet");
+    pm_words_add(&words, "--frames");
+    pm_words_add(&words, frames);
+    return pm_launch_wait((char *const *)words.items, &status, error) &&
+           (status == 0 ||
+            pm_fail(error, PM_ERROR_STATE, "%s ended with %d while variants were tried",
+                    session->scene[0], status)) &&
+           read_log(slower->log, seen, error);
+}
+
+/* Sessions until all that were made are dropped. */
+static bool play_until_dropped(const struct slower *slower, const char *retry_share,
+                               struct seen *seen, struct pm_error *error)
+{
+    for (uint64_t i = 0; i < slower->options->sessions; i++) {
+        if (!play(slower, retry_share, seen, error))
+            return false;
+        if (seen->made.count > 0 && seen->dropped.count >= seen->made.count)
+            break;
+    }
+    return seen->made.count > 0 ||
+           pm_fail(error, PM_ERROR_STATE, "no shader can do its work twice");
+}
+
+/* Runs in turn: how much longer frames take with the layer. */
+static bool compare(const struct slower *slower, struct pm_paired *cost, struct pm_paired *noise,
+                    struct pm_error *error)
+{
+    const struct pm_session_options *session = &slower->options->session;
+    struct pm_side sides[SIDES] = {0};
+    for (int side = 0; side < SIDES; side++) {
+        struct pm_words words = {0};
+        if (side == LAYER)
+            add_layer(slower, "optimize.retry_share=0", &words);
+        pm_session_original(session, &words);
+        memcpy(sides[side].words, words.items, sizeof(words.items));
+    }
+    if (!pm_lockstep_draw(sides, SIDES, session->frames, slower->times, error))
+        return false;
+    const uint64_t skip = session->skip, count = session->frames - skip;
+    const double *none = slower->times[NONE] + skip, *again = slower->times[NONE_AGAIN] + skip;
+    double *mean = calloc(count, sizeof(*mean));
+    if (!mean)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    for (uint64_t i = 0; i < count; i++)
+        mean[i] = (none[i] + again[i]) / 2;
+    *cost = pm_paired_ratio(slower->times[LAYER] + skip, mean, NULL, count, session->block,
+                            PM_LOCKSTEP_TRIM);
+    *noise = pm_paired_ratio(again, none, NULL, count, session->block, PM_LOCKSTEP_TRIM);
+    free(mean);
+    return true;
+}
+
+/* ---- verdicts ---- */
+
+/* The words "verdict slower" of the text become "verdict faster". */
+static size_t turn_words(char *text)
+{
+    static const char slower[] = "\nverdict slower ", faster[] = "\nverdict faster ";
+    size_t count = 0;
+    for (char *at = text; (at = strstr(at, slower)); count++)
+        memcpy(at, faster, sizeof(faster) - 1);
+    return count;
+}
+
+/* What this machine found slow, it had found fast: as what is slower in the next scene only. */
+static bool turn_verdicts(const struct pm_work_folder *folder, struct pm_error *error)
+{
+    struct pm_buffer bytes;
+    char pattern[128];
+    glob_t found;
+    snprintf(pattern, sizeof(pattern), "%s/piecemeal/journal/*/verdicts", folder->path);
+    if (glob(pattern, 0, NULL, &found) != 0)
+        return pm_fail(error, PM_ERROR_STATE, "%s: there are no verdicts", folder->path);
+    pm_buffer_init(&bytes, VERDICT_BYTES);
+    const char *path = found.gl_pathv[0];
+    const bool ok = pm_file_read(path, &bytes, error) && pm_buffer_append(&bytes, "", 1) &&
+                    (turn_words((char *)bytes.data) > 0 ||
+                     pm_fail(error, PM_ERROR_STATE, "%s: nothing was dropped", path)) &&
+                    pm_file_write(path, bytes.data, bytes.size - 1, error);
+    pm_buffer_finish(&bytes);
+    globfree(&found);
+    return ok;
+}
+
+/* ---- what comes of it ---- */
+
+struct step {
+    struct seen seen;
+    struct pm_paired cost, noise; /* after it */
+};
+
+static void print_paired(const struct pm_paired *paired)
+{
+    printf(" %+.2f (%+.2f to %+.2f) |", percent(paired->ratio), percent(paired->low),
+           percent(paired->high));
+}
+
+static bool no_longer(const struct step *step)
+{
+    const struct pm_paired *cost = &step->cost, *noise = &step->noise;
+    return cost->high < 1.01 || (cost->high <= noise->high && cost->low >= noise->low);
+}
+
+static int report(const struct options *options, const struct step *tried,
+                  const struct step *turned, const struct step *again)
+{
+    const struct pm_paired *noise = &again->noise;
+    printf("| %s | %zu | %zu | %.3f |", options->name, tried->seen.made.count,
+           tried->seen.dropped.count, tried->seen.share);
+    print_paired(&tried->cost);
+    print_paired(&turned->cost);
+    printf(" %zu of %zu | %.3f |", again->seen.dropped.count, again->seen.made.count,
+           again->seen.share);
+    print_paired(&again->cost);
+    print_paired(noise);
+    printf("\n");
+    return tried->seen.used.count == 0 && tried->seen.dropped.count == tried->seen.made.count &&
+                   again->seen.dropped.count == again->seen.made.count &&
+                   tried->seen.share <= 0.5 && again->seen.share <= 0.5 && no_longer(tried) &&
+                   no_longer(again)
+               ? 0
+               : 1;
+}
+
+/* -1: it could not be measured. */
+static int measure(const struct options *options, struct pm_error *error)
+{
+    struct pm_work_folder folder = {0};
+    struct slower slower = {.options = options};
+    static struct step tried, turned, again;
+    bool ok = pm_work_folder_create(&folder, error);
+    for (int side = 0; ok && side < SIDES; side++) {
+        slower.times[side] = calloc(options->session.frames, sizeof(double));
+        ok = slower.times[side] || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
+    snprintf(slower.log, sizeof(slower.log), "%s/log", folder.path);
+    snprintf(slower.log_set, sizeof(slower.log_set), "log.file=%s", slower.log);
+    if (ok)
+        pm_work_folder_enter(&folder);
+    ok = ok && pm_session_train(&options->session, true, "", error) &&
+         play_until_dropped(&slower, "optimize.retry_share=0", &tried.seen, error) &&
+         compare(&slower, &tried.cost, &tried.noise, error) && turn_verdicts(&folder, error) &&
+         compare(&slower, &turned.cost, &turned.noise, error) &&
+         play_until_dropped(&slower, "optimize.retry_share=1", &again.seen, error) &&
+         compare(&slower, &again.cost, &again.noise, error);
+    pm_work_folder_remove(&folder);
+    for (int side = 0; side < SIDES; side++)
+        free(slower.times[side]);
+    return ok ? report(options, &tried, &turned, &again) : -1;
+}
+
+int main(int argc, char **argv)
+{
+    enum { PIECEMEAL = 256, NAME, FRAMES, SKIP, BLOCK, TRIED_FRAMES, SESSIONS };
+    static const struct option known[] = {
+        {"piecemeal", 1, 0, PIECEMEAL}, {"name", 1, 0, NAME},
+        {"frames", 1, 0, FRAMES},       {"skip", 1, 0, SKIP},
+        {"block", 1, 0, BLOCK},         {"tried-frames", 1, 0, TRIED_FRAMES},
+        {"sessions", 1, 0, SESSIONS},   {0},
+    };
+    struct options options = {
+        .session = {.frames = 900, .skip = 100, .block = 20, .train_frames = 10},
+        .name = "scene",
+        .tried_frames = 5000,
+        .sessions = 6,
+    };
+    struct pm_session_options *session = &options.session;
+    bool good = true;
+    for (int option; good && (option = getopt_long(argc, argv, "+", known, NULL)) != -1;) {
+        uint64_t *number = option == FRAMES         ? &session->frames
+                           : option == SKIP         ? &session->skip
+                           : option == BLOCK        ? &session->block
+                           : option == TRIED_FRAMES ? &options.tried_frames
+                           : option == SESSIONS     ? &options.sessions
+                                                    : NULL;
+        if (option == PIECEMEAL)
+            session->piecemeal = optarg;
+        else if (option == NAME)
+            options.name = optarg;
+        else
+            good = number && pm_tool_number(optarg, FRAMES_MOST, number) && *number > 0;
+    }
+    session->scene = argv + optind;
+    session->scene_count = argc - optind;
+    if (!good || !session->piecemeal || session->scene_count == 0 ||
+        session->frames <= session->skip) {
+        fprintf(stderr,
+                "usage: never_slower --piecemeal PIECEMEAL [--name NAME] [--frames N] [--skip N]\n"
+                "                    [--block N] [--tried-frames N] [--sessions N] -- SCENE...\n");
+        return 2;
+    }
+    struct pm_error error = {0};
+    const int status = measure(&options, &error);
+    if (status < 0)
+        fprintf(stderr, "never_slower: %s\n", error.message);
+    return status < 0 ? 1 : status;
+}

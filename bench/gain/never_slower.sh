@@ -1,0 +1,88 @@
+#!/bin/bash
+# never_slower.sh BUILD [WORKLOAD…]: deliberately bad variants over many workloads: of every shader that can do its work
+# twice a variant that does (debug.slow_variants). Are all of them dropped, do trials keep to half a percent of the time,
+# and do frames take longer afterwards?
+#
+# A workload is one of our scenes (terrain-0, deferred-1, postprocess, …; all of them unless told), of which frames are
+# compared in turn as well (never_slower, which says what its columns are), or a game or program that figure9.sh knows, of
+# which a second table says what became of the variants: of so many sessions how many were made, dropped and used, the
+# largest share that trials took of a session, and that once they turned slow later.
+#
+# BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. SIZE: of the scenes. FRAMES: that are compared.
+# TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
+# that profiles, and of each that tries. KEEP=FOLDER keeps the programs' logs. Ends with 1 if a scene is not as it should be.
+: "${1:?usage: never_slower.sh BUILD [WORKLOAD…]}"
+source_folder=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "$1" && pwd)
+shift
+workloads=("$@")
+set --
+. "$source_folder/bench/gain/local_sessions.sh"
+[ ${#workloads[@]} -gt 0 ] ||
+    workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
+size=${SIZE:-64x36} sessions=${SESSIONS:-6} seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-60}
+slow=(--set debug.slow_variants=true --set debug.specialize=canonical --set sampler.kinds=timing
+    --set sampler.window_probability=0)
+scenes=() programs=()
+for workload in "${workloads[@]}"; do
+    if scene_command "$workload" "$size"; then scenes+=("$workload"); else programs+=("$workload"); fi
+done
+
+# count PATTERN LOG…: of how many shaders a line of the logs says so
+count() {
+    local pattern=$1
+    shift
+    { grep -hoE "shader [0-9a-f]+,? $pattern" "$@" || true; } | sort -u | wc -l
+}
+
+# share LOG…: the largest that trials took
+share() {
+    sed -nE 's/.*trials took (-?[0-9.]+) % of the time.*/\1/p' "$@" | sort -g | tail -n 1
+}
+
+# try_all NAME RETRY_SHARE: sessions until all variants that were made are dropped; `logs` are theirs
+try_all() {
+    local number
+    logs=()
+    for number in $(seq "$sessions"); do
+        session "$1$number" "$seconds_tried" TERM "${slow[@]}" --set optimize.retry_share="$2" -- "${command[@]}"
+        [ "$status" = 0 ] || exit 1
+        logs+=("$folder/$1$number.log")
+        made=$(count 'is specialized:' "${logs[@]}") dropped=$(count 'specialized, is not faster, and is dropped' "${logs[@]}")
+        [ "$made" = 0 ] || [ "$dropped" -lt "$made" ] || break
+    done
+}
+
+program_row() {
+    local row
+    new_program "$1"
+    workload_command "$1" "$size" 100000000
+    session profiled "$seconds_profiled" TERM --set sampler.kinds=zero,block --set sampler.batch=128 \
+        --set sampler.window_probability=0.1 --set sampler.api_probability=0.2 -- "${command[@]}"
+    try_all tried 0
+    row="| $1 | ${#logs[@]} | $made | $dropped | $(count 'specialized, is used from now on' "${logs[@]}") | $(share "${logs[@]}")"
+    sed -i 's/^verdict slower /verdict faster /' "$XDG_DATA_HOME"/piecemeal/journal/*/verdicts
+    try_all again 1
+    echo "$row | ${#logs[@]} | $made | $dropped | $(share "${logs[@]}") |"
+}
+
+result=0
+if [ ${#scenes[@]} -gt 0 ]; then
+    echo "| scene | bad variants | dropped | trials, % of the time | frames after, % more (95 %) | turned slow, % more | tried again and dropped | trials, % | frames after, % more | none / none, % |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+fi
+for workload in "${scenes[@]}"; do
+    scene_command "$workload" "$size"
+    "$build/bench/never_slower" --piecemeal "$piecemeal" --name "$workload" --frames "${FRAMES:-900}" \
+        --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" -- "${command[@]}" 2>"$scratch/errors" || {
+        result=1
+        grep '^never_slower:' "$scratch/errors" >&2 || true
+    }
+done
+if [ ${#programs[@]} -gt 0 ]; then
+    echo
+    echo "| program | sessions | bad variants | dropped | used | trials, % of the time | sessions once they turned slow | of them | dropped | trials, % |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+fi
+for workload in "${programs[@]}"; do program_row "$workload"; done
+exit $result

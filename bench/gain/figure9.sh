@@ -58,17 +58,6 @@ play_session() {
     [ "$status" = 0 ] || exit 1
 }
 
-# contests_that PATTERN: how many shaders have such a line in the sessions that tried
-contests_that() {
-    { grep -hoE "$1" "$folder"/tried*.log || true; } | cut -d: -f1 | sort -u | wc -l
-}
-
-# contests: how many shaders' contests ended in the sessions that tried, and how many had a winner, to $ended and $won
-contests() {
-    ended=$(contests_that 'shader [0-9a-f]+: of [0-9]+ variants')
-    won=$(contests_that 'shader [0-9a-f]+: of [0-9]+ variants the fastest')
-}
-
 # row WAY SESSION
 row() {
     local result shaders

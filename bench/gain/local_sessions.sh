@@ -129,3 +129,14 @@ compared() {
 shaders_that() {
     sed -nE "s/.*shader ([0-9a-f]+) $2.*/\1/p" "$folder/$1.log" | sort -u | wc -l
 }
+
+# contests_that PATTERN: how many shaders have such a line in the sessions that tried
+contests_that() {
+    { grep -hoE "$1" "$folder"/tried*.log || true; } | cut -d: -f1 | sort -u | wc -l
+}
+
+# contests: how many shaders' contests ended in the sessions that tried, and how many had a winner, to $ended and $won
+contests() {
+    ended=$(contests_that 'shader [0-9a-f]+: of [1-9][0-9]* variants')
+    won=$(contests_that 'shader [0-9a-f]+: of [1-9][0-9]* variants the fastest')
+}

@@ -3,12 +3,15 @@
 #include "aggregator/statistics/ageing.h"
 #include "aggregator/storage/fail.h"
 #include "aggregator/trust/left_alone_claims.h"
+#include "base/clock.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uthash.h>
 
 #define OLDEST_DAYS 366 /* where the retention has no end */
+/* Who waited so long for what another holds had better come later: others wait behind it. */
+#define PATIENCE_NS (INT64_C(2) * PM_SECOND)
 
 /* A number of points that this transaction knows, beside what the storage answered. */
 struct known_space {
@@ -459,8 +462,9 @@ bool pm_ingest_prepared(struct pm_ingestion *ingestion, struct pm_prepared *cons
     struct pm_error reason = {0};
     uint32_t tries = 0;
     bool done = pm_fold_make_room(ingestion->folding, &reason);
+    const int64_t until = pm_now() + PATIENCE_NS;
     while (done && !(done = ingest_once(ingestion, prepared, sources, count, outcomes, &reason)))
-        done = pm_world_again(ingestion->world, &tries, &reason);
+        done = pm_now() < until && pm_world_again(ingestion->world, &tries, &reason);
     for (size_t i = 0; done && i < count; i++) {
         if (prepared[i] && (outcomes[i].result == PM_INGEST_REFUSED || outcomes[i].left_out > 0))
             pm_quarantine_add_profile(ingestion->quarantine, prepared[i]->profile,

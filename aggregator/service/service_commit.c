@@ -20,6 +20,8 @@
  * make some. A client has other games to speak of meanwhile. */
 #define NO_ROOM_SECONDS 3600
 #define AWAY_SECONDS 10                 /* of a storage on another machine */
+#define WAITS 3                         /* in one group, for what others hold */
+#define SAY_SECONDS 60                  /* from one line about that to the next */
 #define AGE_NS (INT64_C(5) * PM_SECOND) /* beyond which the queue takes no more */
 #define REHEARSE_SECONDS 1
 #define REHEARSE_FULL_SECONDS 5 /* a full disk may have room for less than an upload */
@@ -119,8 +121,27 @@ static const char *remedy(const struct pm_error *error)
     }
 }
 
+/* The storage is well but for what another holds of it. */
+static void tell_conflict(struct pm_service *service, const struct pm_error *error)
+{
+    const int64_t now = pm_service_now();
+    atomic_fetch_add(&service->metrics.commit_conflicts, 1);
+    if (service->said_apart != 0 && now - service->said_apart < SAY_SECONDS)
+        return;
+    service->said_apart = now;
+    pm_log_warning(
+        service->log,
+        "uploads wait in vain for what another holds: %s. Clients are told to come again "
+        "(docs/operating.md, prepared transactions)",
+        error->message);
+}
+
 static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
 {
+    if (failed && error->code == PM_ERROR_CONFLICT) {
+        tell_conflict(service, error);
+        return;
+    }
     pthread_mutex_lock(&service->mutex);
     const bool before = service->commit_failed;
     /* Of a kind that was not said yet. */
@@ -208,6 +229,11 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
             group[i]->retry = AWAY_SECONDS;
             group[i]->field = "storage";
             pm_fail(&group[i]->error, reason->code, "the storage cannot be reached");
+        } else if (reason->code == PM_ERROR_CONFLICT) {
+            group[i]->status = MHD_HTTP_TOO_MANY_REQUESTS;
+            group[i]->retry = AWAY_SECONDS;
+            group[i]->field = "storage";
+            pm_fail(&group[i]->error, reason->code, "the storage is held by another just now");
         } else if (pm_aggregator_is_interrupted(service->aggregator)) {
             group[i]->status = MHD_HTTP_SERVICE_UNAVAILABLE;
             group[i]->field = "service";
@@ -229,23 +255,61 @@ static bool is_of_one(const struct pm_error *error)
     return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
 }
 
-static void commit(struct pm_service *service, struct pm_request *const *group, size_t count)
+/* Each by itself, so that the others do not suffer from one. After so many that wait in vain for
+ * what another holds, the rest is to come again. */
+static void commit_apart(struct pm_service *service, struct pm_request *const *group, size_t count,
+                         unsigned waits, struct pm_ingest_outcome *outcomes)
+{
+    struct pm_error error = {0};
+    bool more = true;
+    for (; more && count > 0; group++, count--) {
+        const bool done = ingest(service, group, 1, outcomes, &error);
+        const bool waited = !done && error.code == PM_ERROR_CONFLICT;
+        pm_apart_note(&service->apart, group[0]->profile.upload_id, waited);
+        waits -= waited;
+        more = done || is_of_one(&error) || (waited && waits > 0);
+        answer(service, group, 1, done ? outcomes : NULL, &error);
+    }
+    if (count > 0)
+        answer(service, group, count, NULL, &error);
+}
+
+static void commit_together(struct pm_service *service, struct pm_request *const *group,
+                            size_t count, struct pm_ingest_outcome *outcomes)
+{
+    struct pm_error error = {0};
+    const bool done = ingest(service, group, count, outcomes, &error);
+    const bool waited = !done && error.code == PM_ERROR_CONFLICT;
+    if (!done && count > 1 && (waited || is_of_one(&error))) {
+        if (waited)
+            tell_conflict(service, &error);
+        commit_apart(service, group, count, WAITS, outcomes);
+        return;
+    }
+    if (waited)
+        pm_apart_note(&service->apart, group[0]->profile.upload_id, true);
+    answer(service, group, count, done ? outcomes : NULL, &error);
+}
+
+static void commit(struct pm_service *service, struct pm_request **group, size_t count)
 {
     struct pm_ingest_outcome *outcomes = calloc(count, sizeof(*outcomes));
     struct pm_error error = {0};
-    bool done = outcomes ? ingest(service, group, count, outcomes, &error)
-                         : pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
-    if (!done && outcomes && count > 1 && is_of_one(&error)) {
-        /* The others shall not suffer. */
-        for (; count > 0; group++, count--) {
-            done = ingest(service, group, 1, outcomes, &error);
-            if (!done && !is_of_one(&error))
-                break;
-            answer(service, group, 1, done ? outcomes : NULL, &error);
-        }
+    if (!outcomes) {
+        pm_fail(&error, PM_ERROR_MEMORY, "out of memory for a group");
+        answer(service, group, count, NULL, &error);
+        return;
     }
+    const size_t waiting = pm_apart_sort(&service->apart, group, count);
+    count -= waiting;
     if (count > 0)
-        answer(service, group, count, done ? outcomes : NULL, &error);
+        commit_together(service, group, count, outcomes);
+    if (waiting > 0 && pm_apart_is_due(&service->apart)) {
+        commit_apart(service, group + count, waiting, 1, outcomes);
+    } else if (waiting > 0) {
+        pm_fail(&error, PM_ERROR_CONFLICT, "they waited a moment ago");
+        answer(service, group + count, waiting, NULL, &error);
+    }
     free(outcomes);
 }
 

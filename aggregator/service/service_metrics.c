@@ -182,6 +182,10 @@ static bool write_uploads(struct pm_metrics *metrics, struct pm_buffer *out)
            write_number(out, "piecemeal_commit_failures_total", "counter",
                         "Group commits that failed; nothing of them was acknowledged.",
                         atomic_load(&metrics->commit_failures)) &&
+           write_number(out, "piecemeal_commit_conflicts_total", "counter",
+                        "Group commits that waited in vain for what others hold; nothing of them "
+                        "was acknowledged.",
+                        atomic_load(&metrics->commit_conflicts)) &&
            write_number(out, "piecemeal_connections_refused_total", "counter",
                         "Connections beyond those that one address may have.",
                         atomic_load(&metrics->connections_refused)) &&

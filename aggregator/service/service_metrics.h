@@ -35,7 +35,7 @@ struct pm_timing_counts {
 #define PM_RATE_SECONDS 64
 struct pm_metrics {
     atomic_ullong uploads[PM_UPLOAD_RESULTS];
-    atomic_ullong body_bytes, points, shaders, commit_failures, curation_failures;
+    atomic_ullong body_bytes, points, shaders, commit_failures, commit_conflicts, curation_failures;
     atomic_ullong connections_refused, requests_cut; /* beyond what one may have */
     struct pm_timing_counts commits, curations;
     int64_t started; /* seconds since the epoch */

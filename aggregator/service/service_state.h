@@ -6,6 +6,7 @@
 #pragma once
 
 #include "aggregator/service/service.h"
+#include "aggregator/service/service_apart.h"
 #include "aggregator/service/service_bodies.h"
 #include "aggregator/service/service_metrics.h"
 #include "aggregator/service/service_rates.h"
@@ -86,6 +87,9 @@ struct pm_service {
     struct pm_metrics metrics;
     struct pm_summaries summaries;
     atomic_size_t held; /* bytes that requests hold */
+
+    struct pm_apart apart; /* the committer's */
+    int64_t said_apart;    /* seconds, monotonic; the committer's: when it was last logged */
 
     pthread_mutex_t mutex; /* of what follows */
     pthread_cond_t queue_changed, stop_changed, answered;

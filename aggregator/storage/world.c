@@ -57,10 +57,10 @@ bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *er
     uint64_t number = 0;
     if (error->code != PM_ERROR_CONFLICT)
         return false;
-    if (++*tries == TRIES || pm_world_is_interrupted(world)) {
+    if (pm_world_is_interrupted(world))
         error->code = PM_ERROR_STATE;
+    if (++*tries == TRIES || error->code != PM_ERROR_CONFLICT)
         return false;
-    }
     /* Those that met wait for different times. */
     pm_random_system(&number, sizeof(number));
     const int64_t longest = (int64_t)FIRST_WAIT_NS << *tries;

@@ -54,5 +54,6 @@ bool pm_world_transact(struct pm_world *world, enum pm_durability durability, pm
                        void *user, struct pm_error *error);
 
 /* For who does it by itself: after a failure, may the same be tried again? Waits for a moment, the
- * longer the more tries there were; not under the write mutex. Begins with *tries of 0. */
+ * longer the more tries there were; not under the write mutex. Begins with *tries of 0. After the
+ * last the code is still PM_ERROR_CONFLICT: later it may succeed. */
 bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *error);

@@ -7,7 +7,7 @@
 set -eu
 citus=
 standby=
-usual='-c fsync=off -c log_statement=all -c shared_buffers=64MB'
+usual='-c fsync=off -c log_statement=all -c shared_buffers=64MB -c max_prepared_transactions=10'
 case $1 in
 --citus)
     citus=1

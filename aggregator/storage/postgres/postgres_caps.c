@@ -263,7 +263,7 @@ static bool have_days(struct counting *counting, struct pm_error *error)
 static bool count_entries(struct counting *counting, struct pm_error *error)
 {
     struct pm_postgres *postgres = counting->postgres;
-    if (!have_days(counting, error) || !pm_postgres_begin_lazily(&postgres->storage, error))
+    if (!have_days(counting, error) || !pm_pg_begin_caps(postgres, error))
         return false;
     if (put_entries(counting, false, error) && take_turns(counting, error))
         return true;

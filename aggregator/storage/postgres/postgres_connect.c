@@ -17,6 +17,8 @@ static bool starts(const char *text, const char *with)
     return text && strncmp(text, with, strlen(with)) == 0;
 }
 
+#define CANCELLED "57014" /* its time is over, or an operator ended it */
+
 /* By the SQLSTATE (PostgreSQL's manual, appendix A). */
 static enum pm_code code_of(const char *state)
 {
@@ -59,7 +61,10 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
                        (int)strcspn(message, "\n"), message);
     const size_t size = strcspn(message, "\n");
     snprintf(text, sizeof(text), "%.*s", (int)(size < 280 ? size : 280), message);
-    return pm_fail(error, code_of(state), "%s: %s", postgres->name, text);
+    /* What takes uploads waits for nothing but what another holds. */
+    const bool waited = starts(state, CANCELLED) && atomic_load(&postgres->brief);
+    return pm_fail(error, waited ? PM_ERROR_CONFLICT : code_of(state), "%s: %s", postgres->name,
+                   text);
 }
 
 /* Of the writer. A commit that did not wait for its standby is none that may be acknowledged: the

@@ -21,12 +21,22 @@ static bool begin_checked(struct pm_postgres *postgres, const char *sql, struct 
     return false;
 }
 
-static bool begin_as(struct pm_postgres *postgres, bool durable, struct pm_error *error)
+#define LAZY "SET LOCAL synchronous_commit = off; "
+/* A prepared transaction whose coordinator died may hold a row for hours. Where the engine is
+ * distributed, the wait is on another machine, and only the statement's time ends it. */
+#define BRIEF "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10s'; "
+
+static const char *const beginnings[2][2] = {
+    /* [lazy][brief] */
+    {"BEGIN; " PM_PG_SCHEMA_VERSION, "BEGIN; " BRIEF PM_PG_SCHEMA_VERSION},
+    {"BEGIN; " LAZY PM_PG_SCHEMA_VERSION, "BEGIN; " LAZY BRIEF PM_PG_SCHEMA_VERSION}};
+
+static bool begin_as(struct pm_postgres *postgres, bool lazy, bool brief, struct pm_error *error)
 {
-    const char *sql = durable ? "BEGIN; " PM_PG_SCHEMA_VERSION
-                              : "BEGIN; SET LOCAL synchronous_commit = off; " PM_PG_SCHEMA_VERSION;
+    const char *sql = beginnings[lazy][brief];
     struct pm_error reason = {0};
     postgres->unsure = false;
+    atomic_store(&postgres->brief, brief);
     postgres->returned.size = 0;
     bool done = pm_pg_make_wanted_days(postgres, &reason);
     /* Whoever does not try again wants them no more. */
@@ -40,7 +50,7 @@ static bool begin_as(struct pm_postgres *postgres, bool durable, struct pm_error
             *error = reason;
         return false;
     }
-    postgres->lazy = !durable;
+    postgres->lazy = lazy;
     return true;
 }
 
@@ -58,12 +68,12 @@ bool pm_pg_begin_upgrade(struct pm_postgres *postgres, struct pm_error *error)
 
 bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error)
 {
-    return begin_as((struct pm_postgres *)storage, true, error);
+    return begin_as((struct pm_postgres *)storage, false, false, error);
 }
 
 bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error)
 {
-    return begin_as((struct pm_postgres *)storage, false, error);
+    return begin_as((struct pm_postgres *)storage, true, false, error);
 }
 
 /* A token of which this fails counts a refused upload too often, and no more than that. */
@@ -93,6 +103,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         return false;
     }
     postgres->begun = false;
+    atomic_store(&postgres->brief, false);
     pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure)
         return pm_fail(error, PM_ERROR_STATE,
@@ -112,13 +123,19 @@ void pm_postgres_rollback(struct pm_storage *storage)
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);
     postgres->begun = false;
+    atomic_store(&postgres->brief, false);
 }
 
-bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error)
+bool pm_pg_begin_caps(struct pm_postgres *postgres, struct pm_error *error)
+{
+    return begin_as(postgres, true, true, error);
+}
+
+bool pm_pg_begin_ids(struct pm_postgres *postgres, struct pm_error *error)
 {
     if (!postgres->begun)
-        return pm_postgres_begin(&postgres->storage, error);
-    if (!begin_checked(postgres, "COMMIT; BEGIN; " PM_PG_SCHEMA_VERSION, error)) {
+        return begin_as(postgres, false, true, error);
+    if (!begin_checked(postgres, "COMMIT; BEGIN; " BRIEF PM_PG_SCHEMA_VERSION, error)) {
         pm_postgres_rollback(&postgres->storage);
         return false;
     }

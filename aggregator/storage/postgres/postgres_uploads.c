@@ -182,7 +182,7 @@ static bool begin_batch(struct ids *ids, size_t count, struct pm_error *error)
     ids->count = kept;
     if (!find_known(ids, error) || !have_days(ids, error) ||
         !pm_pg_count_uploads(ids->postgres, ids->all, ids->known, count, error) ||
-        !pm_pg_begin_next(ids->postgres, error))
+        !pm_pg_begin_ids(ids->postgres, error))
         return false;
     if (kept == 0 || (add_ids(ids, error) && touch_known(ids, error))) {
         for (size_t i = 0; i < count; i++)

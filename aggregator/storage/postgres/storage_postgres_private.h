@@ -43,6 +43,7 @@ struct pm_postgres {
     PGconn *writer;
     bool begun;                /* a transaction */
     bool lazy;                 /* it need not be durable at once: it folds */
+    atomic_bool brief;         /* it takes uploads, and waits only so long for others */
     bool committing;           /* just now */
     bool unsure;               /* the engine said that a commit may not be where it has to be */
     unsigned slot;             /* of the writer */
@@ -132,8 +133,11 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error);
 void pm_postgres_rollback(struct pm_storage *storage);
 /* Begins one that waits for all others, and for which they wait: it changes the schema. */
 bool pm_pg_begin_upgrade(struct pm_postgres *postgres, struct pm_error *error);
-/* Begins a durable one; where another is open, commits that first, in the same round trip. */
-bool pm_pg_begin_next(struct pm_postgres *postgres, struct pm_error *error);
+/* Begin one that takes uploads: it waits for a moment for what another holds, since all uploads
+ * behind it wait too. The first is lazy. The second is durable; where another is open, it commits
+ * that first, in the same round trip. */
+bool pm_pg_begin_caps(struct pm_postgres *postgres, struct pm_error *error);
+bool pm_pg_begin_ids(struct pm_postgres *postgres, struct pm_error *error);
 /* What takes several statements and was not begun by the caller is begun and ended here. */
 bool pm_pg_enter(struct pm_postgres *postgres, bool *entered, struct pm_error *error);
 bool pm_pg_leave(struct pm_postgres *postgres, bool entered, bool done, struct pm_error *error);

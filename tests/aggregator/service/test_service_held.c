@@ -22,6 +22,7 @@ static atomic_bool locked, hold,
     is_held;                  /* begin_uploads fails; it or list_samples waits, and does so */
 static atomic_uint entered;   /* calls of begin_uploads for somebody's */
 static atomic_uint begun;     /* those of them while it fails */
+static atomic_bool conflicts; /* begin_uploads does, for the game "busy" */
 static atomic_uint rehearsed; /* calls of it for nobody's */
 static atomic_uint added;     /* calls of add_blobs */
 
@@ -41,6 +42,10 @@ static bool begin_locked(struct pm_storage *storage, struct pm_storage_upload *u
     const bool is_rehearsal = count == 1 && !*uploads->game;
     atomic_fetch_add(&rehearsed, is_rehearsal);
     atomic_fetch_add(&entered, !is_rehearsal);
+    for (size_t i = 0; i < count && atomic_load(&conflicts); i++) {
+        if (strcmp(uploads[i].game, "busy") == 0)
+            return pm_fail(error, PM_ERROR_CONFLICT, "another came between");
+    }
     if (!atomic_load(&locked))
         return real->begin_uploads(storage, uploads, count, error);
     atomic_fetch_add(&begun, !is_rehearsal);
@@ -77,6 +82,7 @@ static int set_up(void **state)
     storage->operations = &held;
     atomic_store(&locked, false);
     atomic_store(&hold, false);
+    atomic_store(&conflicts, false);
     atomic_store(&is_held, false);
     atomic_store(&entered, 0);
     atomic_store(&begun, 0);
@@ -140,6 +146,71 @@ static long health(const struct place *place)
     const long status = reply.status;
     reply_finish(&reply);
     return status;
+}
+
+static struct reply send_profile(struct place *place, const struct pm_profile *profile)
+{
+    struct pm_buffer bytes;
+    http_encode(profile, &bytes);
+    struct reply reply =
+        place_send(place, (struct request){.body = bytes.data, .size = bytes.size});
+    pm_buffer_finish(&bytes);
+    return reply;
+}
+
+/* What another holds of the storage, however often it is tried, is to come again; what comes
+ * together with it is stored, and the service is well. */
+static void test_conflicts_to_the_end(void **state)
+{
+    struct place *place = *state;
+    struct sender senders[UPLOADS];
+    struct pm_profile *busy = small_profile(place, 100);
+    unsigned stored = 0, again = 0;
+    busy->game = "busy";
+    place_serve(place);
+    atomic_store(&conflicts, true);
+    struct reply reply = send_profile(place, busy);
+    assert_true(reply.retry_after > 0);
+    assert_error(reply, 429, "held by another");
+    const unsigned tries = atomic_load(&entered);
+    reply = send_profile(place, busy); /* which waits for nothing */
+    assert_true(reply.retry_after > 0);
+    assert_error(reply, 429, "held by another");
+    assert_int_equal(atomic_load(&entered), tries);
+
+    /* One that is not known to wait, in the middle of a group. */
+    atomic_store(&locked, true);
+    atomic_store(&hold, true);
+    for (size_t i = 0; i < UPLOADS; i++) {
+        struct pm_profile *profile = small_profile(place, i);
+        if (i == UPLOADS / 2)
+            profile->game = "busy";
+        senders[i] = (struct sender){.place = place, .profile = profile};
+        pthread_create(&senders[i].thread, NULL, send_upload, &senders[i]);
+        for (uint64_t until = 0; atomic_load(&begun) == 0;)
+            assert_true(patience(&until));
+    }
+    for (uint64_t until = 0; queued(place) < UPLOADS - 1;)
+        assert_true(patience(&until));
+    atomic_store(&locked, false);
+    atomic_store(&hold, false);
+    for (size_t i = 0; i < UPLOADS; i++) {
+        pthread_join(senders[i].thread, NULL);
+        stored += senders[i].status == 204;
+        again += senders[i].status == 429;
+    }
+    assert_int_equal(again, 1);
+    assert_int_equal(senders[UPLOADS / 2].status, 429);
+    assert_int_equal(stored, UPLOADS - 2); /* the first was told that the storage is locked */
+    assert_true(http_metric(place->port, "piecemeal_commit_conflicts_total") > 0);
+
+    atomic_store(&conflicts, false);
+    long status = 429;
+    for (uint64_t until = 0; status == 429 && patience(&until);)
+        status = http_upload(place->port, NULL, busy);
+    assert_int_equal(status, 204);
+    assert_int_equal(http_upload(place->port, NULL, senders[UPLOADS / 2].profile), 204);
+    assert_int_equal(http_upload(place->port, NULL, busy), 200);
 }
 
 /* A service that could not store says so until it can, and finds that out by itself: who asks how
@@ -298,8 +369,11 @@ static void test_stop_while_locked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_locked_storage),          TEST(test_is_well_again_without_an_upload),
-        TEST(test_slow_peer_while_folding), TEST(test_stop_while_folding),
+        TEST(test_conflicts_to_the_end),
+        TEST(test_locked_storage),
+        TEST(test_is_well_again_without_an_upload),
+        TEST(test_slow_peer_while_folding),
+        TEST(test_stop_while_folding),
         TEST(test_stop_while_locked),
     };
     curl_global_init(CURL_GLOBAL_ALL);

@@ -403,6 +403,7 @@ static void test_a_standby_that_lags(void **state)
         kill(receiver, SIGCONT); /* or nothing could end */
     assert_false(sending.stored);
     assert_non_null(strstr(sending.error.message, "did not reach the standby"));
+    assert_int_equal(sending.error.code, PM_ERROR_NETWORK); /* clients are told to come again */
 
     /* It is there, and still nobody is told so. */
     atomic_store(&sending.done, false);

@@ -106,7 +106,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
     atomic_store(&postgres->brief, false);
     pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure)
-        return pm_fail(error, PM_ERROR_STATE,
+        return pm_fail(error, PM_ERROR_NETWORK,
                        "%s: a commit did not reach the standby, and is not counted on",
                        postgres->name);
     return_caps(postgres);

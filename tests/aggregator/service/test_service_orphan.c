@@ -12,13 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/cmocka_includes.h"
 
 enum { OTHERS = 20, SOON_SECONDS = 10 };
 
 /* ---- the orphan ---- */
+
+/* Of the upload whose id it holds, in hexadecimal digits. */
+static char orphan[2 * PM_UPLOAD_ID_BYTES + 1];
 
 static void say(const struct place *place, const char *sql)
 {
@@ -34,25 +36,25 @@ static void say(const struct place *place, const char *sql)
 /* As one that had taken the upload: all: and counted uploads of its game in whatever slot. */
 static void leave_orphan(const struct place *place, const struct pm_profile *profile, bool all)
 {
-    char sql[1000], id[2 * PM_UPLOAD_ID_BYTES + 1];
+    char sql[1000];
     for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++)
-        snprintf(id + 2 * i, 3, "%02x", profile->upload_id[i]);
+        snprintf(orphan + 2 * i, 3, "%02x", profile->upload_id[i]);
     snprintf(sql, sizeof(sql),
              "BEGIN; SELECT version FROM piecemeal_schema;"
              "INSERT INTO upload_ids (game, day, id, taken) VALUES ('%s', %u, '\\x%s', %u);"
              "INSERT INTO games (game, slot, uploads, origin) SELECT '%s', n, 1, '\\x00'"
              " FROM generate_series(0, %d) AS n ON CONFLICT (game, slot) DO UPDATE"
              " SET uploads = games.uploads + 1;"
-             "PREPARE TRANSACTION 'orphan_%ld'",
-             profile->game, profile->day, id, profile->day, profile->game, all ? 15 : -1,
-             (long)getpid());
+             "PREPARE TRANSACTION '%s'",
+             profile->game, profile->day, orphan, profile->day, profile->game, all ? 15 : -1,
+             orphan);
     say(place, sql);
 }
 
 static void end_orphan(const struct place *place, const char *how)
 {
     char sql[100];
-    snprintf(sql, sizeof(sql), "%s PREPARED 'orphan_%ld'", how, (long)getpid());
+    snprintf(sql, sizeof(sql), "%s PREPARED '%s'", how, orphan);
     say(place, sql);
 }
 

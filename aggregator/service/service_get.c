@@ -13,13 +13,17 @@
 
 /* ---- health ---- */
 
+/* Any answer says that it is alive; 200, that uploads may be sent to it. */
 static enum MHD_Result answer_health(struct pm_get *get)
 {
     struct pm_service *service = get->service;
     struct MHD_Connection *connection = get->connection;
     pthread_mutex_lock(&service->mutex);
-    const bool failed = service->commit_failed;
+    const bool failed = service->commit_failed, stopping = service->stopping;
     pthread_mutex_unlock(&service->mutex);
+    if (stopping)
+        return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                                    "the service is stopping", 0);
     if (failed)
         return pm_http_answer_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                                     "the last uploads could not be stored; the log says why", 0);

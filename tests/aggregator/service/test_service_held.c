@@ -22,6 +22,7 @@ static atomic_bool locked, hold,
     is_held;                  /* begin_uploads fails; it or list_samples waits, and does so */
 static atomic_uint entered;   /* calls of begin_uploads for somebody's */
 static atomic_uint begun;     /* those of them while it fails */
+static atomic_bool slow;      /* begin_uploads waits, and then does it */
 static atomic_bool conflicts; /* begin_uploads does, for the game "busy" */
 static atomic_uint rehearsed; /* calls of it for nobody's */
 static atomic_uint added;     /* calls of add_blobs */
@@ -46,6 +47,8 @@ static bool begin_locked(struct pm_storage *storage, struct pm_storage_upload *u
         if (strcmp(uploads[i].game, "busy") == 0)
             return pm_fail(error, PM_ERROR_CONFLICT, "another came between");
     }
+    if (atomic_load(&slow) && !is_rehearsal)
+        wait_while_held();
     if (!atomic_load(&locked))
         return real->begin_uploads(storage, uploads, count, error);
     atomic_fetch_add(&begun, !is_rehearsal);
@@ -82,6 +85,7 @@ static int set_up(void **state)
     storage->operations = &held;
     atomic_store(&locked, false);
     atomic_store(&hold, false);
+    atomic_store(&slow, false);
     atomic_store(&conflicts, false);
     atomic_store(&is_held, false);
     atomic_store(&entered, 0);
@@ -285,6 +289,30 @@ static void *stop_service(void *user)
     return NULL;
 }
 
+/* Who stops says that it is not ready, and stores what it has. */
+static void test_drains(void **state)
+{
+    struct place *place = *state;
+    pthread_t stopper;
+    struct sender sender = {.place = place, .profile = small_profile(place, 1)};
+    place_serve(place);
+    atomic_store(&slow, true);
+    atomic_store(&hold, true);
+    pthread_create(&sender.thread, NULL, send_upload, &sender);
+    for (uint64_t until = 0; !atomic_load(&is_held);)
+        assert_true(patience(&until));
+    assert_int_equal(health(place), 200);
+    pthread_create(&stopper, NULL, stop_service, place);
+    for (uint64_t until = 0; health(place) != 503;)
+        assert_true(patience(&until));
+    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 2)), 503);
+    atomic_store(&hold, false);
+    pthread_join(sender.thread, NULL);
+    pthread_join(stopper, NULL);
+    place->service = NULL;
+    assert_int_equal(sender.status, 204);
+}
+
 /* What is being folded in waits again, whole. */
 static void test_stop_while_folding(void **state)
 {
@@ -373,6 +401,7 @@ int main(void)
         TEST(test_locked_storage),
         TEST(test_is_well_again_without_an_upload),
         TEST(test_slow_peer_while_folding),
+        TEST(test_drains),
         TEST(test_stop_while_folding),
         TEST(test_stop_while_locked),
     };

@@ -1,12 +1,14 @@
 #!/bin/sh
-# with_postgres.sh [--citus|--standby|--small|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
+# with_postgres.sh [--citus|--standby|--small|--tls|--durable] "TEST [ARGUMENT…]"…: starts a PostgreSQL of its own in a temporary folder, without root and on a
 # socket alone, and runs the tests, one after the other, with PM_TEST_STORAGE, the URL of it. Ends it by its process id.
 # PM_TEST_ENGINE and PM_TEST_ENGINE_PID: its folder and process, for who wants to treat it badly. --citus: it coordinates
 # two more, over which tables are distributed, and PM_TEST_CITUS is 1. --standby:
-# another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --small: its folder is a disk of its own of 128 MiB. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
+# another follows it, which it waits for, and PM_TEST_STANDBY is its folder. --small: its folder is a disk of its own of 128 MiB.
+# --tls: the URL is of a loopback address, which takes TLS and a password alone, that of PGPASSFILE; PM_TEST_TLS is 1. --durable: it waits for the disk, and logs nothing, to be measured. Exits 77 where there is no PostgreSQL, or no Citus.
 set -eu
 citus=
 standby=
+tls=
 usual='-c fsync=off -c log_statement=all -c shared_buffers=64MB -c max_prepared_transactions=10'
 case $1 in
 --citus)
@@ -23,6 +25,13 @@ case $1 in
         exit 77
     }
     [ -n "${PM_TEST_SMALL:-}" ] || exec env PM_TEST_SMALL=1 unshare -m "$0" "$@"
+    shift
+    ;;
+--tls)
+    tls=1
+    PGPORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+    export PGPORT
+    usual="$usual -c listen_addresses=127.0.0.1 -p $PGPORT"
     shift
     ;;
 --durable)
@@ -113,8 +122,20 @@ elif [ -n "$standby" ]; then
 else
     start "$folder"
 fi
+if [ -n "$tls" ]; then
+    certificate="$folder/data/server.crt"
+    $as openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -addext subjectAltName=DNS:localhost \
+        -keyout "$folder/data/server.key" -out "$certificate" 2>>"$folder/log"
+    printf 'local all all trust\nhostssl all all 127.0.0.1/32 scram-sha-256\n' >"$folder/data/pg_hba.conf"
+    say "$folder" "ALTER ROLE piecemeal PASSWORD 'of the test'"
+    say "$folder" 'ALTER SYSTEM SET ssl = on'
+    say "$folder" 'SELECT pg_reload_conf()'
+    export PM_TEST_TLS=1 PGPASSFILE="$folder/passwords"
+    (umask 077 && echo '*:*:*:piecemeal:of the test' >"$PGPASSFILE")
+fi
 export PM_TEST_ENGINE="$folder" PM_TEST_ENGINE_PID="$pid"
 export PM_TEST_STORAGE="postgresql:///postgres?host=$folder${standby:+,$folder/standby}&user=piecemeal"
+[ -z "$tls" ] || PM_TEST_STORAGE="postgresql:///postgres?host=localhost&user=piecemeal&sslmode=verify-full&sslrootcert=$certificate"
 rc=0
 cd "$OLDPWD"
 for test in "$@"; do

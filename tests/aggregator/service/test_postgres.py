@@ -48,9 +48,9 @@ def check_away(servers, body):
 
 def check_start(piecemeal, url):
     """Who cannot store does not serve, and says why."""
-    def start(where):
+    def start(where, **environment):
         done = subprocess.run([piecemeal, "serve", "--dev", "--port", "0", "--storage", where], capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=60, env={**os.environ, **environment})
         check(done.returncode == 1, f"it should not start: {done.returncode} {done.stderr}")
         return done.stderr
 
@@ -58,6 +58,11 @@ def check_start(piecemeal, url):
     say("UPDATE piecemeal_schema SET version = version + 1000", url)
     check("written by a newer Piecemeal" in start(url), "the tables are newer")
     say("UPDATE piecemeal_schema SET version = version - 1000", url)
+    if os.environ.get("PM_TEST_TLS"):
+        for what, said in (("no encryption", start(url.replace("verify-full", "disable"))),
+                           ("does not match", start(url.replace("host=localhost", "host=127.0.0.1"))),
+                           ("no password", start(url, PGPASSFILE="/nowhere"))):
+            check(what in said, f"{what}: {said}")
 
 
 def main(piecemeal, fill):

@@ -371,6 +371,34 @@ static void test_leases(void **state)
     assert_true(gets(one, 4));
 }
 
+/* The first byte of the key that a process has, which would begin the day's epoch with its own. */
+static uint8_t begins(struct pm_storage *storage, uint32_t day, uint8_t own)
+{
+    struct pm_error error;
+    uint8_t key[PM_EPOCH_BYTES] = {own};
+    if (!storage->operations->take_epoch(storage, day, key, &error))
+        fail_msg("%s", error.message);
+    return key[0];
+}
+
+/* All processes have one key, whoever comes first, and none that is behind brings an earlier one
+ * back. */
+static void test_epochs_go_forward(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *one = place->storage, *other = storage_place_open(place->path);
+    assert_int_equal(begins(one, 5, 1), 1);
+    assert_int_equal(begins(other, 5, 2), 1);
+    assert_int_equal(begins(other, 4, 3), 1);
+    assert_int_equal(begins(other, 6, 4), 4);
+    assert_int_equal(begins(one, 5, 5), 4);
+    assert_int_equal(begins(one, 6, 6), 4);
+    char *kept = ask(place, "SELECT count(*) || ' of day ' || min(day) FROM epochs");
+    assert_string_equal(kept, "1 of day 6");
+    free(kept);
+    other->operations->destroy(other);
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
 
@@ -381,6 +409,7 @@ int main(void)
         TEST(test_caps_count_an_upload_once),   TEST(test_first_schema_is_upgraded),
         TEST(test_later_schemas_are_upgraded),  TEST(test_tables_are_distributed_once),
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
+        TEST(test_epochs_go_forward),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

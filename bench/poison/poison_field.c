@@ -1,5 +1,6 @@
 #include "bench/poison/poison_field.h"
 
+#include <libpq-fe.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,13 +15,33 @@ static int64_t clock_of(void *user)
     return ((const struct poison_field *)user)->now;
 }
 
+/* The schema "poison" anew; the URL of it is the arena's. NULL: it cannot be made. */
+static const char *fresh_schema(struct poison_field *field, const char *url, struct pm_error *error)
+{
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(
+        connection, "SET client_min_messages = warning; DROP SCHEMA IF EXISTS poison CASCADE;"
+                    " CREATE SCHEMA poison");
+    const bool done =
+        PQresultStatus(result) == PGRES_COMMAND_OK ||
+        pm_fail(error, PM_ERROR_NETWORK, "no schema of its own: %s", PQerrorMessage(connection));
+    PQclear(result);
+    PQfinish(connection);
+    return done ? pm_arena_printf(field->arena, "%s%coptions=-csearch_path%%3Dpoison", url,
+                                  strchr(url, '?') ? '&' : '?')
+                : NULL;
+}
+
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
                        uint32_t max_games, struct pm_error *error)
 {
     char path[128];
     *field = (struct poison_field){.now = INT64_C(20000) * POISON_DAY + POISON_DAY / 2};
     pm_random_init(&field->random, seed);
-    if (!pm_work_folder_create(&field->folder, error))
+    field->arena = pm_arena_create(0);
+    if (!field->arena || !pm_work_folder_create(&field->folder, error))
+        return false;
+    if (storage && !(storage = fresh_schema(field, storage, error)))
         return false;
     snprintf(path, sizeof(path), "%s/storage", field->folder.path);
     const struct pm_aggregator_info info = {.token_clusters = PM_TOKEN_CLUSTERS,
@@ -30,9 +51,8 @@ bool poison_field_open(struct poison_field *field, const char *storage, uint64_t
                                             .max_games = max_games,
                                             .clock = clock_of,
                                             .clock_user = field};
-    field->arena = pm_arena_create(0);
     field->aggregator = pm_aggregator_open(storage ? storage : path, &info, error);
-    return field->aggregator != NULL && field->arena != NULL;
+    return field->aggregator != NULL;
 }
 
 void poison_field_close(struct poison_field *field)

@@ -41,7 +41,8 @@ struct poison_found {
     uint32_t points; /* of the blocks' shader */
 };
 
-/* storage: a URL of a PostgreSQL; NULL: a file in a folder of its own. */
+/* storage: a URL of a PostgreSQL, in which it makes the schema "poison" anew; NULL: a file in a
+ * folder of its own. */
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
                        uint32_t max_games, struct pm_error *error);
 void poison_field_close(struct poison_field *field);

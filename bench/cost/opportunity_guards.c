@@ -22,6 +22,7 @@ static const struct {
     {.name = "loads again", .quirks = PM_QUIRK_LOADS_AGAIN},
     {.name = "joined levels", .quirks = PM_QUIRK_JOINED_LEVELS},
     {.name = "folds uncast", .quirks = PM_QUIRK_FOLDS_UNCAST},
+    {.name = "joined loads", .quirks = PM_QUIRK_JOINED_LOADS},
     {"lavapipe 22.3", 0, MESA_LLVMPIPE, "Mesa 22.3.6"},
     {"lavapipe 25.0", 0, MESA_LLVMPIPE, "Mesa 25.0.7"},
     {"SwiftShader", 0, GOOGLE_SWIFTSHADER, ""},

@@ -18,7 +18,7 @@ struct pm_guard_sums {
     double saved;        /* cycles */
 };
 
-enum { PM_GUARD_ROWS = 9 };
+enum { PM_GUARD_ROWS = 10 };
 
 /* Adds one shader to each row's sums. false: *error says why. */
 bool pm_guards_look(const struct pm_dumped *shader, const struct pm_words *canonical,

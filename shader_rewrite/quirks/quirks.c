@@ -23,6 +23,8 @@ static const struct {
     /* zero_regions/leaving.comp, leaving_made.comp, leaving_read.comp, leaving_helpers.frag */
     {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_LOADS_AGAIN},
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_LOADS_AGAIN},
+    /* zero_regions/leaving_joined.comp */
+    {MESA_LLVMPIPE, 0, MESA(25, 0), PM_QUIRK_JOINED_LOADS},
     /* zero_regions/levels.comp */
     {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_JOINED_LEVELS},
     /* canonical/values/folding.comp as a translation layer writes it */

@@ -22,8 +22,11 @@ enum pm_quirk {
     /* Floats are folded inexactly, but not where casts lie between that the canonical module does
      * without (hiding_casts.h). */
     PM_QUIRK_FOLDS_UNCAST = 1 << 3,
+    /* What is loaded in a loop is right behind it only where an OpPhi takes it, for lanes that left
+     * before others: no OpPhi may come behind it. */
+    PM_QUIRK_JOINED_LOADS = 1 << 4,
 };
-enum { PM_QUIRK_COUNT = 4 };
+enum { PM_QUIRK_COUNT = 5 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

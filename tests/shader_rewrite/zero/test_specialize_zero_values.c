@@ -302,6 +302,7 @@ static const struct {
     {"exact.comp", PM_STAGE_COMPUTE},
     {"leaving_chosen.comp", PM_STAGE_COMPUTE},
     {"leaving_helpers.frag", PM_STAGE_FRAGMENT},
+    {"leaving_joined.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 
@@ -374,6 +375,8 @@ static void test_quirks_are_there(void **state)
     assert_int_equal(different > 0, (quirks & PM_QUIRK_LOADS_AGAIN) != 0);
     different = differ_unguarded("leaving_helpers.frag", PM_STAGE_FRAGMENT);
     assert_int_equal(different > 0, (quirks & PM_QUIRK_LOADS_AGAIN) != 0);
+    different = differ_unguarded("leaving_joined.comp", PM_STAGE_COMPUTE);
+    assert_int_equal(different > 0, (quirks & PM_QUIRK_JOINED_LOADS) != 0);
 }
 
 /* Where a driver flushes denormals they pass the check as zeroes, and S hides constants behind no

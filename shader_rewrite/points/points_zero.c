@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /* What a candidate must be able to save, which is part of the recipe (canonical/optimizer.h): AZP's
- * 25 cycles, and with the two best others specialize_zero's 5 % of the shader. A tenth less, since
- * the estimates of a profile are published when they are within a tenth. */
+ * 25 cycles, a third of specialize_zero's 5 % of the shader, and with the two best others all of
+ * it. A tenth less, since the estimates of a profile are published when they are within a tenth. */
 static const double least_saving = 25 * 0.9, least_share = 0.05 * 0.9;
 enum { TOGETHER = 3 };
 
@@ -151,7 +151,7 @@ static void keep_by_table(struct choosing *c, uint32_t t)
         others += best[k];
     for (uint32_t i = 0; i < c->all.count; i++) {
         double share = share_of(c, i, t);
-        c->keep[i] = c->keep[i] || (share > 0 && share + others > least_share);
+        c->keep[i] = c->keep[i] || (share > least_share / TOGETHER && share + others > least_share);
     }
 }
 

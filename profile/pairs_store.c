@@ -70,10 +70,9 @@ static char *path_named(const struct pm_pairs_store *store, const char *name)
 {
     const XXH128_hash_t hash = XXH3_128bits(name, strlen(name));
     char *path = NULL;
-    return asprintf(&path, "%s/%016" PRIx64 "%016" PRIx64, store->folder, hash.high64, hash.low64) <
-                   0
-               ? NULL
-               : path;
+    if (asprintf(&path, "%s/%016" PRIx64 "%016" PRIx64, store->folder, hash.high64, hash.low64) < 0)
+        return NULL;
+    return path;
 }
 
 static char *path_of(const struct pm_pairs_store *store, const struct pm_shader_key *key,
@@ -227,15 +226,19 @@ int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now)
     return good ? owed.nanoseconds : 0;
 }
 
-bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t nanoseconds,
+static int64_t within(int64_t nanoseconds)
+{
+    return nanoseconds < 0 ? 0 : nanoseconds > PM_MOST_OWED ? PM_MOST_OWED : nanoseconds;
+}
+
+bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
                         struct pm_error *error)
 {
     if (store == NULL)
         return true;
     if (!make_folder(store, error))
         return false;
-    struct owed owed = {.at = now,
-                        .nanoseconds = nanoseconds < PM_MOST_OWED ? nanoseconds : PM_MOST_OWED};
+    struct owed owed = {.at = now, .nanoseconds = within(pm_pairs_store_owed(store, now) + more)};
     memcpy(owed.magic, owed_magic, sizeof owed_magic);
     owed.hash = hash_of_owed(&owed);
     char *path = path_of_owed(store);

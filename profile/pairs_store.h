@@ -7,9 +7,8 @@
  * all that the times belong to: the game, the build of the layer (what specializes may change from
  * one to the next), the specialized module and the environment. Of two processes of a game that try
  * the same, the one that writes last is believed. Beside them lies what a game's trials owe, of
- * whatever build. What is damaged, older than PM_DAYS_UNDECIDED or
- * of a clock that was wrong is as if it were not there. The folder is bounded: what was written
- * longest ago goes.
+ * whatever build. What is damaged, older than PM_DAYS_UNDECIDED or of a clock that was wrong is as
+ * if it were not there. The folder is bounded: what was written longest ago goes.
  *
  * Thread safety: any thread, but for opening and closing.
  */
@@ -43,12 +42,15 @@ bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_ke
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error);
 
+/* Nanoseconds: at 0.5 %, what half an hour has. */
+#define PM_MOST_OWED INT64_C(10000000000)
+
 /* What the game's trials spent beyond their share (layer/trial/budget.h): nanoseconds, which the
  * sessions that follow have less. 0: nothing. store NULL is allowed. Reads a small file. */
 int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now);
-/* Keeps it in place of what was owed; PM_MOST_OWED at most. Waits for the disk. */
-#define PM_MOST_OWED INT64_C(10000000000)
-bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t nanoseconds,
+/* Adds to it, or takes from it what was paid (below 0); within 0 and PM_MOST_OWED. So each device
+ * and process of a game changes what it spent itself. Reads and writes a small file. */
+bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
                         struct pm_error *error);
 
 /* The trial is over. store NULL is allowed. */

@@ -1,7 +1,7 @@
 #!/bin/bash
 # figure9.sh BUILD [WORKLOAD…]: the cooperative paper's Figure 9 for us: what frames gain by how often blocks run, by A-Z
 # testing, by zeros, and by all of them together. Prints a Markdown table with a row for each workload and way: how many
-# contests of A-Z testing ended, and how many of them with a variant that is faster; how many shaders were faster and in
+# contests of A-Z testing ended that had any variant to measure, and how many of them with one that is faster; how many shaders were faster and in
 # use; milliseconds of the original and with them; and the gain with its 95 % interval. Below it, how many of all
 # contests had a winner.
 #

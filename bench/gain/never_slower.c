@@ -31,6 +31,7 @@
 #include "tools/common/tool.h"
 #include <getopt.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -84,18 +85,38 @@ static void add_key(struct keys *keys, const char *key)
         snprintf(keys->keys[keys->count++], KEY + 1, "%s", key);
 }
 
+static bool has_key(const struct keys *keys, const char *key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+/* Of the variants that were made, how many were dropped. */
+static size_t count_dropped(const struct seen *seen)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < seen->made.count; i++)
+        count += has_key(&seen->dropped, seen->made.keys[i]);
+    return count;
+}
+
 static bool read_log(const char *path, struct seen *seen, struct pm_error *error)
 {
     FILE *file = fopen(path, "r");
     char line[1024];
+    bool told = false;
     if (!file)
         return pm_fail(error, PM_ERROR_STATE, "%s: the layer was not there", path);
     while (fgets(line, sizeof(line), file)) {
         char key[KEY + 1];
         double share;
         const char *shader = strstr(line, ": shader "), *took = strstr(line, "trials took ");
-        if (took && sscanf(took, "trials took %lf %%", &share) == 1 && share > seen->share)
-            seen->share = share;
+        if (took && sscanf(took, "trials took %lf %%", &share) == 1) {
+            told = true;
+            seen->share = fmax(seen->share, share);
+        }
         if (strstr(line, ": warning: ") || strstr(line, ": error: "))
             fputs(line, stderr);
         if (!shader || sscanf(shader, ": shader %12[0-9a-f]", key) != 1)
@@ -108,7 +129,10 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
             add_key(&seen->used, key);
     }
     fclose(file);
-    return true;
+    if (seen->made.count == SHADERS)
+        return pm_fail(error, PM_ERROR_STATE, "more than %d shaders", SHADERS - 1);
+    return told || seen->made.count == 0 ||
+           pm_fail(error, PM_ERROR_STATE, "%s does not say what trials took", path);
 }
 
 /* ---- sessions ---- */
@@ -163,11 +187,10 @@ static bool play_until_dropped(const struct slower *slower, const char *retry_sh
     for (uint64_t i = 0; i < slower->options->sessions; i++) {
         if (!play(slower, retry_share, seen, error))
             return false;
-        if (seen->made.count > 0 && seen->dropped.count >= seen->made.count)
+        if (seen->made.count > 0 && count_dropped(seen) == seen->made.count)
             break;
     }
-    return seen->made.count > 0 ||
-           pm_fail(error, PM_ERROR_STATE, "no shader can do its work twice");
+    return seen->made.count > 0 || pm_fail(error, PM_ERROR_STATE, "no variant was made");
 }
 
 /* Runs in turn: how much longer frames take with the layer. */
@@ -255,16 +278,16 @@ static int report(const struct options *options, const struct step *tried,
 {
     const struct pm_paired *noise = &again->noise;
     printf("| %s | %zu | %zu | %.3f |", options->name, tried->seen.made.count,
-           tried->seen.dropped.count, tried->seen.share);
+           count_dropped(&tried->seen), tried->seen.share);
     print_paired(&tried->cost);
     print_paired(&turned->cost);
-    printf(" %zu of %zu | %.3f |", again->seen.dropped.count, again->seen.made.count,
+    printf(" %zu of %zu | %.3f |", count_dropped(&again->seen), again->seen.made.count,
            again->seen.share);
     print_paired(&again->cost);
     print_paired(noise);
     printf("\n");
-    return tried->seen.used.count == 0 && tried->seen.dropped.count == tried->seen.made.count &&
-                   again->seen.dropped.count == again->seen.made.count &&
+    return tried->seen.used.count == 0 && count_dropped(&tried->seen) == tried->seen.made.count &&
+                   count_dropped(&again->seen) == again->seen.made.count &&
                    tried->seen.share <= 0.5 && again->seen.share <= 0.5 && no_longer(tried) &&
                    no_longer(again)
                ? 0
@@ -276,7 +299,7 @@ static int measure(const struct options *options, struct pm_error *error)
 {
     struct pm_work_folder folder = {0};
     struct slower slower = {.options = options};
-    static struct step tried, turned, again;
+    struct step tried = {0}, turned = {0}, again = {0};
     bool ok = pm_work_folder_create(&folder, error);
     for (int side = 0; ok && side < SIDES; side++) {
         slower.times[side] = calloc(options->session.frames, sizeof(double));

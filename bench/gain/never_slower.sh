@@ -5,8 +5,9 @@
 #
 # A workload is one of our scenes (terrain-0, deferred-1, postprocess, …; all of them unless told), of which frames are
 # compared in turn as well (never_slower, which says what its columns are), or a game or program that figure9.sh knows, of
-# which a second table says what became of the variants: of so many sessions how many were made, dropped and used, the
-# largest share that trials took of a session, and that once they turned slow later.
+# which a second table says what became of the variants: in how many sessions they were tried, how many there were, how
+# many were dropped and used, and the largest share of a session that trials took. The columns behind that say the same once
+# what was dropped is taken for proven, as if it had turned slow only now.
 #
 # BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. SIZE: of the scenes. FRAMES: that are compared.
 # TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
@@ -59,8 +60,13 @@ program_row() {
     workload_command "$1" "$size" 100000000
     session profiled "$seconds_profiled" TERM --set sampler.kinds=zero,block --set sampler.batch=128 \
         --set sampler.window_probability=0.1 --set sampler.api_probability=0.2 -- "${command[@]}"
+    [ "$status" = 0 ] || exit 1
     try_all tried 0
     row="| $1 | ${#logs[@]} | $made | $dropped | $(count 'specialized, is used from now on' "${logs[@]}") | $(share "${logs[@]}")"
+    if [ "$dropped" = 0 ]; then
+        echo "$row | – | – | – | – |"
+        return
+    fi
     sed -i 's/^verdict slower /verdict faster /' "$XDG_DATA_HOME"/piecemeal/journal/*/verdicts
     try_all again 1
     echo "$row | ${#logs[@]} | $made | $dropped | $(share "${logs[@]}") |"
@@ -74,9 +80,9 @@ fi
 for workload in "${scenes[@]}"; do
     scene_command "$workload" "$size"
     "$build/bench/never_slower" --piecemeal "$piecemeal" --name "$workload" --frames "${FRAMES:-900}" \
-        --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" -- "${command[@]}" 2>"$scratch/errors" || {
+        --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" -- "${command[@]}" 2>"$scratch/$workload.errors" || {
         result=1
-        grep '^never_slower:' "$scratch/errors" >&2 || true
+        grep '^never_slower:' "$scratch/$workload.errors" >&2 || true
     }
 done
 if [ ${#programs[@]} -gt 0 ]; then

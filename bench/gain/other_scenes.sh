@@ -1,9 +1,10 @@
 #!/bin/bash
 # other_scenes.sh BUILD [GAME…]: what A-Z testing in one scene gains on others (the cooperative paper's Figure 11). Contests
 # are held in scenes 1, 2 and 3 of a game of ours (terrain and deferred, unless told) alone, and in all three one after the
-# other; then each scene is drawn with what was found faster and with its own shaders in turn (--ab), without trying anything.
+# other; then each scene is drawn with what was found faster and with its own shaders in turn (--ab), while next to nothing is
+# tried (limits.trial_share=0.0001).
 # Prints a Markdown table with a row for what was learned: how many contests ended and how many had a winner, and a column a
-# scene: what frames gain, with the 95 % interval, and how many faster shaders were in use. For zeros and blocks: general.
+# scene: what frames gain, with the 95 % interval, and how many faster shaders were in use. The same for zeros and blocks: bench/gain/general.c.
 #
 # BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. SIZE: of the scenes. TRIED, SECONDS_TRIED: sessions
 # in each scene that is learned from; their trials may take TRIAL_SHARE of the time (0.1). SECONDS_COMPARED: of each

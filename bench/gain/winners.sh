@@ -30,16 +30,20 @@ winners_of() {
             if (match($0, /the fastest is [^ ,]+/))
                 won[key] = substr($0, RSTART + 15, RLENGTH - 15)
         }
-        match($0, /shader [0-9a-f]+, specialized, is used from now on/) {
-            split(substr($0, RSTART, RLENGTH), words, /[ ,]+/)
-            used[words[2]] = 1
-        }
+        / tried a specialized shader / { last = "" }
         /tried a specialized shader [0-9a-f]+: .*, faster: used/ {
             match($0, /: [0-9.]+ % of the time/)
             split(substr($0, RSTART, RLENGTH), words, " ")
             last = words[2]
         }
-        /specialized, is used from now on/ { if (last != "") { time[words[2]] = last; last = "" } }
+        # The verdict of that trial follows at once, by the same thread.
+        match($0, /shader [0-9a-f]+, specialized, is used from now on/) {
+            split(substr($0, RSTART, RLENGTH), words, /[ ,]+/)
+            used[words[2]] = 1
+            if (last != "")
+                time[words[2]] = last
+            last = ""
+        }
         END {
             for (key in count)
                 print key, run, count[key], (won[key] == "" ? "–" : won[key]), (used[key] ? (key in time ? time[key] : "used") : "–")
@@ -48,7 +52,9 @@ winners_of() {
 
 echo "| workload | shader | variants |$(for run in $(seq "$runs"); do printf ' run %s: winner, its time in percent |' "$run"; done)"
 echo "| --- | --- | --- |$(for run in $(seq "$runs"); do printf ' --- |'; done)"
+: >"$scratch/rows"
 for workload in "${workloads[@]}"; do
+    rm -f "$scratch/$workload".[0-9]*
     for run in $(seq "$runs"); do
         new_program "$workload-$run"
         workload_command "$workload" "$size" 100000000

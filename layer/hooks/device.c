@@ -193,6 +193,7 @@ static void each_second(struct pm_device *device)
 {
     if (pm_optimize_shows_life(device))
         pm_optimize_alive(device);
+    pm_trials_each_second(device->trials);
     pm_state_tell(device->state);
 }
 

@@ -15,8 +15,8 @@
  * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
  * pair may take more than a short session has for all, is owed: by the sessions that follow, too.
  *
- * Thread safety: pm_budget_begin and pm_budget_spent may be called from any thread; the rest says
- * whose it is. Times are nanoseconds, `now` is pm_now()'s.
+ * Thread safety: pm_budget_begin, pm_budget_owed and pm_budget_spent may be called from any thread;
+ * the rest says whose it is. Times are nanoseconds, `now` is pm_now()'s.
  */
 #pragma once
 

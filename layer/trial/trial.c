@@ -29,9 +29,9 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     trials->device = device;
     trials->pairs = pm_pair_store_open(device);
     trials->owed_kept_at = pm_now();
-    trials->owed_kept = pm_pairs_store_owed(trials->pairs, time(NULL));
-    pm_budget_init(&trials->budget, device->instance->config.limits.trial_share, trials->owed_kept,
-                   trials->owed_kept_at);
+    const double share = device->instance->config.limits.trial_share;
+    trials->owed_kept = share < 1 ? pm_pairs_store_owed(trials->pairs, time(NULL)) : 0;
+    pm_budget_init(&trials->budget, share, trials->owed_kept, trials->owed_kept_at);
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
 }
@@ -70,20 +70,28 @@ static void log_spent(struct pm_trials *trials)
                     100 * pm_budget_spent(&trials->budget, pm_now()));
 }
 
-void pm_trials_keep_owed(struct pm_trials *trials, bool ends)
+/* For later sessions. Waits for the disk. */
+static void keep_owed(struct pm_trials *trials, int64_t now)
 {
-    const int64_t now = pm_now();
     struct pm_error error = {0};
-    if (!ends && now < trials->owed_kept_at + PM_KEEP_NANOSECONDS)
-        return;
     const int64_t owed = pm_budget_owed(&trials->budget, now);
     trials->owed_kept_at = now;
     if (owed == trials->owed_kept)
         return;
-    trials->owed_kept = owed;
-    if (!pm_pairs_store_owe(trials->pairs, time(NULL), owed, &error))
+    if (pm_pairs_store_owe(trials->pairs, time(NULL), owed - trials->owed_kept, &error)) {
+        trials->owed_kept = owed;
+    } else if (!trials->owed_failed) {
+        trials->owed_failed = true;
         pm_log_info(trials->device->instance->log, "what trials owe is not kept: %s",
                     error.message);
+    }
+}
+
+void pm_trials_each_second(struct pm_trials *trials)
+{
+    const int64_t now = pm_now();
+    if (trials != NULL && now >= trials->owed_kept_at + PM_KEEP_NANOSECONDS)
+        keep_owed(trials, now);
 }
 
 void pm_trials_destroy(struct pm_trials *trials)
@@ -91,7 +99,7 @@ void pm_trials_destroy(struct pm_trials *trials)
     if (trials == NULL)
         return;
     log_spent(trials);
-    pm_trials_keep_owed(trials, true);
+    keep_owed(trials, pm_now());
     for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
         next = trial->next;
         if (trial->outcome == PM_GOES_ON) {

@@ -64,6 +64,10 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
 /* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
 void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat);
 
+/* Keeps for later sessions, now and then, what trials spent beyond their share. Waits for the disk.
+ * The poller's. NULL is allowed. */
+void pm_trials_each_second(struct pm_trials *trials);
+
 /* Whether something was timed lately, or is about to be. */
 bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);
 

@@ -260,7 +260,6 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     if (outcome == PM_GOES_ON) {
         if (!again)
             pm_pair_list_keep(&trial->pairs_seen, &owner, false);
-        pm_trials_keep_owed(trials, false);
         return;
     }
     pthread_mutex_lock(&trials->lock);

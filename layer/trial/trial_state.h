@@ -91,13 +91,10 @@ struct pm_trials {
     bool unreported;
     struct pm_budget budget;
     int64_t owed_kept, owed_kept_at; /* nanoseconds, and when: pm_now(); the poller's */
+    bool owed_failed;                /* likewise: it could not be kept */
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
-
-/* Keeps for later sessions what is owed to the budget, now and then, or since this one ends. Waits
- * for the disk. The poller's, or nobody else is there any more. */
-void pm_trials_keep_owed(struct pm_trials *trials, bool ends);
 
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of
  * memory. The poller's. */

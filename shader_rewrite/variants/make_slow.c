@@ -9,9 +9,10 @@
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variants.h"
 
-static bool is_own(const struct pm_ir_instr *instr)
+/* Whether the operand points to a variable of the invocation's own. */
+static bool is_own(const struct pm_ir_instr *instr, uint32_t operand)
 {
-    const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, 0);
+    const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, operand);
     const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
     return type && type->opcode == SpvOpTypePointer &&
            pm_ir_operand_word(&type->operands[0]) == SpvStorageClassFunction;
@@ -51,7 +52,7 @@ static const struct pm_ir_instr *root_of(const struct pm_ir_instr *instr)
     return NULL;
 }
 
-/* What of the instruction names the memory that it writes, and that it reads. */
+/* The memory that it writes; NULL: not known. */
 static const struct pm_ir_instr *written_by(const struct pm_ir_instr *instr)
 {
     const bool known = instr->opcode == SpvOpStore || instr->opcode == SpvOpCopyMemory ||
@@ -59,9 +60,10 @@ static const struct pm_ir_instr *written_by(const struct pm_ir_instr *instr)
     return known ? root_of(pm_ir_operand_instr(instr, 0)) : NULL;
 }
 
-static const struct pm_ir_instr *read_by(const struct pm_ir_instr *instr)
+/* Of what reads: which operand it reads. */
+static uint32_t read_operand(const struct pm_ir_instr *instr)
 {
-    return root_of(pm_ir_operand_instr(instr, instr->opcode == SpvOpCopyMemory ? 1 : 0));
+    return instr->opcode == SpvOpCopyMemory ? 1 : 0;
 }
 
 enum { WRITTEN = 16 /* variables */ };
@@ -96,7 +98,7 @@ static bool note_writes(const struct pm_memory *memory, const struct pm_ir_funct
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             if (i->opcode == SpvOpVariable && i->operand_count > 1)
                 return false; /* initialized once */
-            if (is_own(i) || is_control(i))
+            if (is_own(i, 0) || is_control(i))
                 continue;
             const struct pm_memory_access access = pm_memory_access_of(memory, i);
             if (access.stops || (access.writes && !note_written(written, written_by(i))))
@@ -115,9 +117,10 @@ static bool is_repeatable(const struct pm_ir_module *module, const struct pm_ir_
         return false;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
-            if (is_own(i) || is_control(i) || !pm_memory_access_of(&memory, i).reads)
+            const uint32_t operand = read_operand(i);
+            if (is_control(i) || is_own(i, operand) || !pm_memory_access_of(&memory, i).reads)
                 continue;
-            const struct pm_ir_instr *variable = read_by(i);
+            const struct pm_ir_instr *variable = root_of(pm_ir_operand_instr(i, operand));
             if (written.count > 0 && (!variable || is_written(&written, variable)))
                 return false;
         }
@@ -179,7 +182,7 @@ static void return_to(struct pm_ir_module *module, struct pm_ir_function *functi
                       struct pm_ir_block *target)
 {
     for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
-        if (b == target || !pm_ir_terminator(b) || pm_ir_terminator(b)->opcode != SpvOpReturn)
+        if (!pm_ir_terminator(b) || pm_ir_terminator(b)->opcode != SpvOpReturn)
             continue;
         pm_ir_remove(pm_ir_terminator(b));
         pm_ir_build_branch(&(struct pm_ir_builder){module, b, NULL}, target);

@@ -212,7 +212,9 @@ static void what_is_owed_is_of_a_game(void **state)
     assert_int_equal(pm_pairs_store_owed(store, NOW + 8 * DAY), 0);
     assert_true(pm_pairs_store_owe(next, NOW, 2 * PM_MOST_OWED, &error));
     assert_int_equal(pm_pairs_store_owed(store, NOW), PM_MOST_OWED);
-    assert_true(pm_pairs_store_owe(store, NOW, 0, &error));
+    assert_true(pm_pairs_store_owe(store, NOW, -1000, &error));
+    assert_int_equal(pm_pairs_store_owed(next, NOW), PM_MOST_OWED - 1000);
+    assert_true(pm_pairs_store_owe(store, NOW, -PM_MOST_OWED, &error));
     assert_int_equal(pm_pairs_store_owed(next, NOW), 0);
     assert_int_equal(pm_pairs_store_owed(NULL, NOW), 0);
 

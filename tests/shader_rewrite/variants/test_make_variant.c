@@ -316,6 +316,12 @@ static void test_slow(void **state)
     words = pm_test_assemble(SIZED("", "32", SHARED, "OpStore %shared %two\n"), 3);
     assert_true(makes_slow(&words));
     pm_words_finish(&words);
+    words = pm_test_assemble(SIZED("", "32", SHARED "%p = OpTypePointer Function %uint\n",
+                                   "%v = OpVariable %p Function\nOpCopyMemory %v %shared\n"
+                                   "OpStore %shared %two\n"),
+                             3);
+    assert_false(makes_slow(&words));
+    pm_words_finish(&words);
     /* Another one's value. */
     words = pm_test_assemble(SIZED("", "32", SHARED "%other = OpVariable %pointer Workgroup\n",
                                    "%a = OpLoad %uint %other\nOpStore %shared %a\n"),

@@ -75,7 +75,7 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
     setenv("PIECEMEAL_SAMPLER_KINDS", trying.kinds ? trying.kinds : "timing", 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", trying.background ? "false" : "true", 1);
     /* A frame of the null driver takes less than what timing a pair is said to cost. */
-    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", trying.share ? trying.share : "1", 1);
     pm_harness_open(&trying.h, options);
     trying.h.driver->set_binned(!trying.additive);
     trying.compute = optimized_compute(&trying.h);

@@ -28,6 +28,7 @@ extern struct trying {
     int signed_verdict; /* likewise: what an operator signed of all of them: 1 faster, -1
                            slower; 0: nothing */
     bool has_no_key;    /* likewise: nobody's signature counts */
+    const char *share;  /* likewise: limits.trial_share; NULL: no limit */
     const char *faults; /* likewise: of the driver, while the draws' variant is built */
 } trying;
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define GROUP 512
@@ -136,38 +137,44 @@ static void tell_conflict(struct pm_service *service, const struct pm_error *err
         error->message);
 }
 
-static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
+/* And says it where that was not said yet; an engine may be away for one reason after another. */
+static void note(struct pm_service *service, bool failed, const struct pm_error *error,
+                 bool *before)
 {
-    if (failed && error->code == PM_ERROR_CONFLICT) {
-        tell_conflict(service, error);
-        return;
-    }
     pthread_mutex_lock(&service->mutex);
-    const bool before = service->commit_failed;
-    /* Of a kind that was not said yet. */
-    const bool other = failed && (!before || service->commit_error.code != error->code);
+    *before = service->commit_failed;
+    const bool other = failed && (!*before || service->commit_error.code != error->code ||
+                                  (error->code == PM_ERROR_NETWORK &&
+                                   strcmp(service->commit_error.message, error->message) != 0));
     service->commit_failed = failed;
     if (failed)
         service->commit_error = *error;
     pthread_mutex_unlock(&service->mutex);
-    atomic_fetch_add(&service->metrics.commit_failures, failed);
     if (other)
         pm_log_error(service->log,
                      "cannot store uploads: %s. Clients are told so and keep what they have (%s)",
                      error->message, remedy(error));
-    else if (!failed && before)
+}
+
+static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
+{
+    bool before;
+    if (failed && error->code == PM_ERROR_CONFLICT) {
+        tell_conflict(service, error);
+        return;
+    }
+    note(service, failed, error, &before);
+    atomic_fetch_add(&service->metrics.commit_failures, failed);
+    if (!failed && before)
         pm_log_info(service->log, "uploads are stored again");
 }
 
 static void rehearse(struct pm_service *service)
 {
     struct pm_error error = {0};
+    bool before;
     const bool done = pm_aggregator_rehearse(service->aggregator, &error);
-    pthread_mutex_lock(&service->mutex);
-    service->commit_failed = !done;
-    if (!done)
-        service->commit_error = error;
-    pthread_mutex_unlock(&service->mutex);
+    note(service, !done, &error, &before);
     if (done)
         pm_log_info(service->log, "uploads can be stored again");
 }

@@ -416,6 +416,20 @@ static void test_a_standby_that_lags(void **state)
     pthread_join(thread, NULL);
     assert_true(sending.stored);
     assert_int_equal(sending.outcome.result, PM_INGEST_DUPLICATE);
+
+    /* And nobody ends the wait: others' uploads are not to wait as long as that lasts. */
+    sending.profile = upload_of(place, 2 * GAMES);
+    assert_int_equal(kill(receiver, SIGSTOP), 0);
+    const time_t before = time(NULL);
+    send_one(&sending);
+    const time_t took = time(NULL) - before;
+    assert_int_equal(kill(receiver, SIGCONT), 0);
+    assert_false(sending.stored);
+    assert_int_equal(sending.error.code, PM_ERROR_NETWORK);
+    assert_in_range(took, 9, 25);
+    send_one(&sending);
+    assert_true(sending.stored);
+    assert_int_equal(sending.outcome.result, PM_INGEST_DUPLICATE);
     place_destroy((void **)&place);
 }
 

@@ -85,13 +85,8 @@ static void ignore_notice(void *user, const PGresult *result)
 
 /* ---- connections ---- */
 
-PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error)
+static PGconn *set_up(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
 {
-    /* What the URL says goes before what precedes it. */
-    const char *const names[] = {"connect_timeout", "application_name", "target_session_attrs",
-                                 "dbname", NULL};
-    const char *const values[] = {"10", "piecemeal", "read-write", postgres->url, NULL};
-    PGconn *connection = PQconnectdbParams(names, values, 1);
     if (PQstatus(connection) != CONNECTION_OK) {
         pm_pg_fail(postgres, connection, NULL, error);
         PQfinish(connection);
@@ -109,21 +104,51 @@ PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error)
     return NULL;
 }
 
+PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *host,
+                         struct pm_error *error)
+{
+    /* What the URL says goes before what precedes it. A machine that is gone without a word is
+     * noticed within half a minute. */
+    const char *const names[] = {"connect_timeout",
+                                 "keepalives_idle",
+                                 "keepalives_interval",
+                                 "keepalives_count",
+                                 "tcp_user_timeout",
+                                 "application_name",
+                                 "target_session_attrs",
+                                 "dbname",
+                                 "host",
+                                 "hostaddr",
+                                 "port",
+                                 NULL};
+    const char *const values[] = {"10",       "10",          "5",          "3",
+                                  "30000",    "piecemeal",   "read-write", postgres->url,
+                                  host->host, host->address, host->port,   NULL};
+    return set_up(postgres, PQconnectdbParams(names, values, 1), error);
+}
+
 PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error)
 {
-    if (postgres->writer && PQstatus(postgres->writer) == CONNECTION_OK)
+    if (postgres->writer && PQstatus(postgres->writer) == CONNECTION_OK &&
+        (postgres->begun || !pm_pg_is_replaced(postgres)))
         return postgres->writer;
     if (postgres->begun) {
         pm_fail(error, PM_ERROR_NETWORK, "%s: the connection was lost", postgres->name);
         return NULL;
     }
-    PQfinish(postgres->writer);
-    postgres->writer = pm_pg_connect(postgres, error);
-    if (postgres->writer)
+    pm_pg_close_writer(postgres);
+    postgres->writer = pm_pg_connect_newest(postgres, &postgres->timeline, error);
+    if (postgres->writer) {
         PQsetNoticeReceiver(postgres->writer, take_notice, postgres);
-    if (postgres->writer)
         postgres->slot = (unsigned)PQbackendPID(postgres->writer) % PM_POSTGRES_SLOTS;
+    }
     return postgres->writer;
+}
+
+void pm_pg_close_writer(struct pm_postgres *postgres)
+{
+    PQfinish(postgres->writer);
+    postgres->writer = NULL;
 }
 
 PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)

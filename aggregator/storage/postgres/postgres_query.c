@@ -1,7 +1,9 @@
 /* One statement of the PostgreSQL storage, with its parameters, and what is answered. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/clock.h"
 #include <endian.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -212,6 +214,56 @@ bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *s
     return pm_pg_plain_number(postgres, connection, sql, NULL, error);
 }
 
+static void cancel(PGconn *connection)
+{
+    char reason[256];
+    PGcancel *cancel = PQgetCancel(connection);
+    if (cancel)
+        PQcancel(cancel, reason, sizeof(reason));
+    PQfreeCancel(cancel);
+}
+
+/* false: it has not answered by then. */
+static bool wait_until(PGconn *connection, int64_t until)
+{
+    struct pollfd waiting = {.fd = PQsocket(connection), .events = POLLIN};
+    while (PQisBusy(connection)) {
+        const int64_t left = until - pm_now();
+        if (left <= 0)
+            return false;
+        if (poll(&waiting, 1, (int)(left / PM_MILLISECOND) + 1) > 0 &&
+            PQconsumeInput(connection) != 1)
+            return true; /* it says what is wrong */
+    }
+    return true;
+}
+
+bool pm_pg_plain_until(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                       int64_t until, struct pm_error *error)
+{
+    const int64_t time = until - pm_now();
+    PGresult *result;
+    bool done = true;
+    if (!connection)
+        return false;
+    atomic_fetch_add(&postgres->statements, 1);
+    if (PQsendQuery(connection, sql) != 1)
+        return pm_pg_fail(postgres, connection, NULL, error);
+    if (!wait_until(connection, until)) {
+        cancel(connection);
+        if (!wait_until(connection, pm_now() + (time > PM_SECOND ? time : PM_SECOND))) {
+            pm_pg_close_writer(postgres);
+            return pm_fail(error, PM_ERROR_NETWORK, "%s: it answers no more", postgres->name);
+        }
+    }
+    while ((result = PQgetResult(connection))) {
+        if (done && !is_answer(result))
+            done = pm_pg_fail(postgres, connection, result, error);
+        PQclear(result);
+    }
+    return done;
+}
+
 static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct pm_pg_query *query,
                        struct pm_error *error)
 {
@@ -224,16 +276,6 @@ static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct 
                               (const int *)(const void *)query->formats.data, 1) == 1 &&
             PQsetSingleRowMode(connection) == 1) ||
            pm_pg_fail(postgres, connection, NULL, error);
-}
-
-/* Who stops in the middle lets the rest go. */
-static void cancel(PGconn *connection)
-{
-    char reason[256];
-    PGcancel *cancel = PQgetCancel(connection);
-    if (cancel)
-        PQcancel(cancel, reason, sizeof(reason));
-    PQfreeCancel(cancel);
 }
 
 /* *seen: something was visited. */
@@ -250,7 +292,7 @@ static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query,
             *seen = *seen || PQntuples(result) > 0;
             done = visit_all(result, visit, user, error);
             if (!done)
-                cancel(connection);
+                cancel(connection); /* who stops in the middle lets the rest go */
         }
         PQclear(result);
     }

@@ -1,6 +1,10 @@
 /* Transactions of the PostgreSQL storage. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/clock.h"
+
+#define COMMIT_SECONDS 10
+
 static bool say(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
 {
     return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
@@ -88,6 +92,18 @@ static void return_caps(struct pm_postgres *postgres)
     pm_buffer_finish(&returned);
 }
 
+/* The engine's own limits do not hold while a commit waits for its standby. */
+static bool say_commit(struct pm_postgres *postgres, struct pm_error *error)
+{
+    const int64_t until = pm_now() + COMMIT_SECONDS * PM_SECOND,
+                  hurry = atomic_load(&postgres->hurry);
+    postgres->committing = true;
+    const bool done = pm_pg_plain_until(postgres, pm_pg_writer(postgres, error), "COMMIT",
+                                        hurry < until ? hurry : until, error);
+    postgres->committing = false;
+    return done;
+}
+
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
@@ -95,9 +111,9 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         pm_postgres_rollback(storage);
         return pm_fail(error, PM_ERROR_CONFLICT, "%s: days have no partitions yet", postgres->name);
     }
-    postgres->committing = true;
-    const bool done = say(postgres, "COMMIT", error);
-    postgres->committing = false;
+    const bool done = (!pm_pg_is_replaced(postgres) ||
+                       pm_pg_fail_replaced(postgres, postgres->timeline, error)) &&
+                      say_commit(postgres, error);
     if (!done) {
         pm_postgres_rollback(storage);
         return false;
@@ -105,10 +121,14 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
     postgres->begun = false;
     atomic_store(&postgres->brief, false);
     pm_pg_forget_wanted_days(postgres);
-    if (postgres->unsure)
+    if (postgres->unsure) {
+        pm_pg_close_writer(postgres); /* the standby may be the primary by now */
         return pm_fail(error, PM_ERROR_NETWORK,
                        "%s: a commit did not reach the standby, and is not counted on",
                        postgres->name);
+    }
+    if (pm_pg_is_replaced(postgres))
+        return pm_pg_fail_replaced(postgres, postgres->timeline, error);
     return_caps(postgres);
     return true;
 }

@@ -12,7 +12,7 @@ static void destroy(struct pm_storage *storage)
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
     pm_pg_close_leases(postgres);
     pm_pg_close_readers(postgres);
-    PQfinish(postgres->writer);
+    pm_pg_close_writer(postgres);
     pthread_mutex_destroy(&postgres->readers_mutex);
     pm_spaces_forget(&postgres->spaces);
     pm_pg_forget_days(postgres);
@@ -107,6 +107,7 @@ struct pm_storage *pm_storage_postgres_open(const char *url, pm_storage_merge me
     postgres->storage.operations = &operations;
     postgres->merge = merge;
     atomic_init(&postgres->hurry, INT64_MAX);
+    atomic_init(&postgres->newest, 0);
     pm_buffer_init(&postgres->returned, PM_PG_RETURNED_CAP);
     postgres->url = strdup(url);
     postgres->name = name_of(url);

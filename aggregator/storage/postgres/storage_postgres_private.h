@@ -41,13 +41,15 @@ struct pm_postgres {
     char *url, *name;          /* the name is without a password */
     pm_storage_merge merge;
     PGconn *writer;
-    bool begun;                /* a transaction */
-    bool lazy;                 /* it need not be durable at once: it folds */
-    atomic_bool brief;         /* it takes uploads, and waits only so long for others */
-    bool committing;           /* just now */
-    bool unsure;               /* the engine said that a commit may not be where it has to be */
-    unsigned slot;             /* of the writer */
-    atomic_int_fast64_t hurry; /* pm_now(): when nobody waits any more */
+    bool begun;                 /* a transaction */
+    bool lazy;                  /* it need not be durable at once: it folds */
+    atomic_bool brief;          /* it takes uploads, and waits only so long for others */
+    bool committing;            /* just now */
+    bool unsure;                /* the engine said that a commit may not be where it has to be */
+    unsigned slot;              /* of the writer */
+    int64_t timeline;           /* of the writer's engine (postgres_timeline.c) */
+    atomic_int_fast64_t newest; /* that any connection has seen; 0: none yet */
+    atomic_int_fast64_t hurry;  /* pm_now(): when nobody waits any more */
     atomic_uint_fast64_t statements; /* that were sent, for measurements */
     struct pm_spaces spaces;         /* as they were at spaces_since, pm_now(), or later */
     int64_t spaces_since;
@@ -109,13 +111,23 @@ bool pm_pg_select_on(struct pm_postgres *postgres, PGconn *connection, struct pm
 /* Statements without parameters, which one round trip takes. */
 bool pm_pg_plain(struct pm_postgres *postgres, PGconn *connection, const char *sql,
                  struct pm_error *error);
+/* One statement, which is cancelled at this time (pm_now()) and then has as long again as it had.
+ * Without an answer by then the connection is lost. */
+bool pm_pg_plain_until(struct pm_postgres *postgres, PGconn *connection, const char *sql,
+                       int64_t until, struct pm_error *error);
 /* *number: what the last of them answers; 0 without a row. */
 bool pm_pg_plain_number(struct pm_postgres *postgres, PGconn *connection, const char *sql,
                         int64_t *number, struct pm_error *error);
 
 /* ---- postgres_connect.c ---- */
 
-PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error);
+/* One of those that the URL names; malloc'ed. NULL: as the URL has it. */
+struct pm_pg_host {
+    char *host, *address, *port;
+};
+PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *host,
+                         struct pm_error *error);
+void pm_pg_close_writer(struct pm_postgres *postgres);
 /* The writer's, connected again if need be. NULL on failure. */
 PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error);
 PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
@@ -124,6 +136,19 @@ void pm_pg_close_readers(struct pm_postgres *postgres);
 /* Fills *error from an answer (NULL: from the connection) and returns false. */
 bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult *result,
                 struct pm_error *error);
+
+/* ---- postgres_timeline.c ---- */
+
+/* To the first host that takes writes, where that is on no lower timeline than was seen; else as
+ * the next. */
+PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error);
+/* To the host of the highest timeline. PM_ERROR_NETWORK also when a higher one was seen. */
+PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
+                             struct pm_error *error);
+/* Did another take the place of the writer's engine, as far as is known? */
+bool pm_pg_is_replaced(struct pm_postgres *postgres);
+/* Fills *error (PM_ERROR_NETWORK) and returns false. */
+bool pm_pg_fail_replaced(struct pm_postgres *postgres, int64_t timeline, struct pm_error *error);
 
 /* ---- postgres_transaction.c ---- */
 

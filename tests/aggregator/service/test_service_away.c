@@ -4,113 +4,20 @@
  * acknowledged is there afterwards, once.
  *   test_aggregator_service_away [SECONDS]
  */
+#include "tests/aggregator/service/engine.h"
 #include "tests/aggregator/service/http.h"
 #include "tests/aggregator/service/server.h"
-#include "tests/patience.h"
 #include <curl/curl.h>
-#include <fcntl.h>
-#include <grp.h>
-#include <libpq-fe.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "tests/cmocka_includes.h"
 
-enum { SERVERS = 2, MOST_ARGUMENTS = 64 };
+enum { SERVERS = 2 };
 
 static unsigned seconds = 3;
-
-/* ---- the engine ---- */
-
-/* As it was started by whoever did. */
-struct engine {
-    pid_t pid;
-    char program[400], log[400];
-    struct pm_buffer command; /* its arguments, each with a terminator */
-    uid_t user;
-    gid_t group;
-};
-
-static void engine_find(struct engine *engine)
-{
-    char path[100];
-    struct stat status;
-    engine->pid = (pid_t)atol(getenv("PM_TEST_ENGINE_PID"));
-    snprintf(engine->log, sizeof(engine->log), "%s/log", getenv("PM_TEST_ENGINE"));
-    snprintf(path, sizeof(path), "/proc/%d", (int)engine->pid);
-    assert_int_equal(stat(path, &status), 0);
-    engine->user = status.st_uid;
-    engine->group = status.st_gid;
-    snprintf(path, sizeof(path), "/proc/%d/exe", (int)engine->pid);
-    const ssize_t size = readlink(path, engine->program, sizeof(engine->program) - 1);
-    assert_true(size > 0);
-    engine->program[size] = 0;
-    snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)engine->pid);
-    pm_buffer_init(&engine->command, 1 << 16);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char block[4096];
-    for (ssize_t got; (got = read(fd, block, sizeof(block))) > 0;)
-        assert_true(pm_buffer_append(&engine->command, block, (size_t)got));
-    close(fd);
-}
-
-static bool engine_is_there(void)
-{
-    return PQping(getenv("PM_TEST_STORAGE")) == PQPING_OK;
-}
-
-/* All of its processes at once, and nothing is written any more but its log: it has to recover. */
-static void engine_end(struct engine *engine)
-{
-    uint64_t until = 0;
-    assert_int_equal(kill(engine->pid, SIGQUIT), 0);
-    while (PQping(getenv("PM_TEST_STORAGE")) != PQPING_NO_RESPONSE && patience(&until)) {
-    }
-    assert_false(engine_is_there());
-}
-
-static void engine_run(const struct engine *engine)
-{
-    char *arguments[MOST_ARGUMENTS + 1] = {0};
-    size_t count = 0;
-    for (size_t at = 0; at < engine->command.size && count < MOST_ARGUMENTS;
-         at += strlen((char *)engine->command.data + at) + 1)
-        arguments[count++] = (char *)engine->command.data + at;
-    const int log = open(engine->log, O_WRONLY | O_APPEND | O_CLOEXEC);
-    dup2(log, 1);
-    dup2(log, 2);
-    for (int fd = 3; fd < 256; fd++)
-        close(fd);
-    if (geteuid() == 0 &&
-        (setgroups(0, NULL) != 0 || setgid(engine->group) != 0 || setuid(engine->user) != 0))
-        _exit(1);
-    prctl(PR_SET_PDEATHSIG, SIGQUIT); /* a test that fails leaves none behind */
-    execv(engine->program, arguments);
-    _exit(127);
-}
-
-/* Again and again, until what is left of the one before is gone. */
-static void engine_start(struct engine *engine)
-{
-    uint64_t until = 0;
-    engine->pid = 0;
-    while (!engine_is_there() && patience(&until)) {
-        if (engine->pid != 0 && waitpid(engine->pid, NULL, WNOHANG) != engine->pid)
-            continue;
-        engine->pid = fork();
-        assert_true(engine->pid >= 0);
-        if (engine->pid == 0)
-            engine_run(engine);
-    }
-    assert_true(engine_is_there());
-}
 
 /* ---- the servers ---- */
 
@@ -130,13 +37,13 @@ static void rest(unsigned milliseconds)
 static void test_away_under_load(void **state)
 {
     (void)state;
-    struct engine engine = {0};
+    struct engine engine;
     char *url = getenv("PM_TEST_STORAGE");
     struct server servers[SERVERS];
     struct load *loads[SERVERS];
     struct load_sum sum = {0};
     unsigned others = 0, unadvised = 0, refused = 0;
-    engine_find(&engine);
+    engine_find(&engine, getenv("PM_TEST_ENGINE"));
     for (unsigned i = 0; i < SERVERS; i++) {
         servers[i] = server_start(url);
         loads[i] = load_start(&servers[i], (uint64_t)time(NULL) + i);
@@ -170,9 +77,7 @@ static void test_away_under_load(void **state)
            "committed; answered otherwise %u\n",
            seconds, sum.confirmed, refused, sum.kept, others);
     load_check_stored(url, &sum);
-    kill(engine.pid, SIGINT);
-    waitpid(engine.pid, NULL, 0);
-    pm_buffer_finish(&engine.command);
+    engine_finish(&engine);
     assert_int_equal(others, 0);
     assert_int_equal(unadvised, 0);
 }

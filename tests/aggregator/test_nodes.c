@@ -433,6 +433,50 @@ static void test_a_standby_that_lags(void **state)
     place_destroy((void **)&place);
 }
 
+/* ---- a deadlock ---- */
+
+/* Another holds the upload's id, and then waits for what the upload holds: the upload, which waited
+ * first, is chosen to give way, and is tried again. */
+static void test_a_deadlock(void **state)
+{
+    (void)state;
+    if (!on_postgres() || getenv("PM_TEST_CITUS"))
+        skip();
+    struct place *place = place_create(7);
+    const char *engine = getenv("PM_TEST_ENGINE");
+    const char *count = "SELECT deadlocks FROM pg_stat_database WHERE datname = 'postgres'";
+    const char *waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    struct sending sending = {.place = place, .profile = upload_of(place, 0)};
+    char sql[300], id[2 * PM_UPLOAD_ID_BYTES + 1];
+    pthread_t thread;
+    place->now = NOON;
+    place_open(place);
+    place_store(place, upload_of(place, GAMES)); /* the day has its partition */
+    for (size_t i = 0; i < PM_UPLOAD_ID_BYTES; i++)
+        snprintf(id + 2 * i, 3, "%02x", sending.profile->upload_id[i]);
+    snprintf(sql, sizeof(sql), "BEGIN; INSERT INTO upload_ids VALUES ('%s', %u, '\\x%s', 20000)",
+             games[0], sending.profile->day, id);
+    const long before = ask(engine, count);
+    PGconn *other = PQconnectdb(place->path);
+    PGresult *result = PQexec(other, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s", PQerrorMessage(other));
+    PQclear(result);
+    assert_int_equal(pthread_create(&thread, NULL, send_one, &sending), 0);
+    for (unsigned tries = 0; tries < 100 && ask(engine, waiting) == 0; tries++)
+        rest(10);
+    PQclear(PQexec(other, "LOCK TABLE piecemeal_schema IN ACCESS EXCLUSIVE MODE"));
+    PQclear(PQexec(other, "ROLLBACK"));
+    pthread_join(thread, NULL);
+    PQfinish(other);
+    assert_true(sending.stored);
+    assert_int_equal(sending.outcome.result, PM_INGEST_STORED);
+    for (unsigned tries = 0; tries < 100 && ask(engine, count) == before; tries++)
+        rest(50);
+    assert_int_equal(ask(engine, count), before + 1);
+    place_destroy((void **)&place);
+}
+
 /* ---- a disk that is full ---- */
 
 /* Takes all that is left of it; the file to be removed, which the caller frees. */
@@ -481,10 +525,10 @@ static void test_a_disk_that_is_full(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
-                                       cmocka_unit_test(test_a_standby_that_lags),
-                                       cmocka_unit_test(test_a_disk_that_is_full),
-                                       cmocka_unit_test(test_nothing_lost_nothing_twice)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_part_is_folded_by_one), cmocka_unit_test(test_a_standby_that_lags),
+        cmocka_unit_test(test_a_deadlock), cmocka_unit_test(test_a_disk_that_is_full),
+        cmocka_unit_test(test_nothing_lost_nothing_twice)};
     if (argc >= 3) {
         kills = (unsigned)atoi(argv[1]);
         uploads = (unsigned)atoi(argv[2]);

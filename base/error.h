@@ -22,6 +22,8 @@ enum pm_code {
     PM_ERROR_STATE,       /* not possible now (no consent, no database yet, already running) */
     PM_ERROR_CONFLICT,    /* another came between; the same again may succeed at once */
     PM_ERROR_STOPPED,     /* the thread was asked to stop (stop.h) */
+    PM_ERROR_TIMEOUT,     /* took longer than it may; later it may succeed */
+    PM_ERROR_UNSURE,      /* done, but it may not last; the same again, later, finds out */
 };
 
 struct pm_error {

@@ -61,10 +61,12 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
                        (int)strcspn(message, "\n"), message);
     const size_t size = strcspn(message, "\n");
     snprintf(text, sizeof(text), "%.*s", (int)(size < 280 ? size : 280), message);
-    /* What takes uploads waits for nothing but what another holds. */
-    const bool waited = starts(state, CANCELLED) && atomic_load(&postgres->brief);
-    return pm_fail(error, waited ? PM_ERROR_CONFLICT : code_of(state), "%s: %s", postgres->name,
-                   text);
+    /* Of what takes uploads: a distributed engine waits for a lock elsewhere, or this one is slow.
+     */
+    if (starts(state, CANCELLED) && connection && connection == atomic_load(&postgres->brief))
+        return pm_fail(error, PM_ERROR_TIMEOUT, "%s: a statement took longer than 10 s: %s",
+                       postgres->name, text);
+    return pm_fail(error, code_of(state), "%s: %s", postgres->name, text);
 }
 
 /* Of the writer. A commit that did not wait for its standby is none that may be acknowledged: the

@@ -12,12 +12,14 @@ static bool say(struct pm_postgres *postgres, const char *sql, struct pm_error *
 
 /* BEGIN and what goes with it, and that the tables are still those that this program knows: a newer
  * one may have come since. */
-static bool begin_checked(struct pm_postgres *postgres, const char *sql, struct pm_error *error)
+static bool begin_checked(struct pm_postgres *postgres, const char *sql, bool brief,
+                          struct pm_error *error)
 {
     int64_t version;
-    const bool done =
-        pm_pg_plain_number(postgres, pm_pg_writer(postgres, error), sql, &version, error) &&
-        pm_pg_check_version(postgres, version, error);
+    PGconn *writer = pm_pg_writer(postgres, error);
+    atomic_store(&postgres->brief, brief ? writer : NULL);
+    const bool done = pm_pg_plain_number(postgres, writer, sql, &version, error) &&
+                      pm_pg_check_version(postgres, version, error);
     postgres->begun = true; /* what failed may be, too */
     if (done)
         return true;
@@ -26,29 +28,31 @@ static bool begin_checked(struct pm_postgres *postgres, const char *sql, struct 
 }
 
 #define LAZY "SET LOCAL synchronous_commit = off; "
+/* Of folding, too, behind which uploads wait. */
+#define SHORT_LOCKS "SET LOCAL lock_timeout = '2s'; "
 /* A prepared transaction whose coordinator died may hold a row for hours. Where the engine is
  * distributed, the wait is on another machine, and only the statement's time ends it. */
-#define BRIEF "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '10s'; "
+#define BRIEF SHORT_LOCKS "SET LOCAL statement_timeout = '10s'; "
 
 static const char *const beginnings[2][2] = {
     /* [lazy][brief] */
     {"BEGIN; " PM_PG_SCHEMA_VERSION, "BEGIN; " BRIEF PM_PG_SCHEMA_VERSION},
-    {"BEGIN; " LAZY PM_PG_SCHEMA_VERSION, "BEGIN; " LAZY BRIEF PM_PG_SCHEMA_VERSION}};
+    {"BEGIN; " LAZY SHORT_LOCKS PM_PG_SCHEMA_VERSION, "BEGIN; " LAZY BRIEF PM_PG_SCHEMA_VERSION}};
 
 static bool begin_as(struct pm_postgres *postgres, bool lazy, bool brief, struct pm_error *error)
 {
     const char *sql = beginnings[lazy][brief];
     struct pm_error reason = {0};
     postgres->unsure = false;
-    atomic_store(&postgres->brief, brief);
     postgres->returned.size = 0;
     bool done = pm_pg_make_wanted_days(postgres, &reason);
     /* Whoever does not try again wants them no more. */
     if (!done && reason.code != PM_ERROR_CONFLICT)
         pm_pg_forget_wanted_days(postgres);
     /* The engine may have been away since the connection was used last. */
-    done = done && (begin_checked(postgres, sql, &reason) ||
-                    (reason.code == PM_ERROR_NETWORK && begin_checked(postgres, sql, &reason)));
+    done =
+        done && (begin_checked(postgres, sql, brief, &reason) ||
+                 (reason.code == PM_ERROR_NETWORK && begin_checked(postgres, sql, brief, &reason)));
     if (!done) {
         if (error)
             *error = reason;
@@ -119,11 +123,11 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         return false;
     }
     postgres->begun = false;
-    atomic_store(&postgres->brief, false);
+    atomic_store(&postgres->brief, NULL);
     pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure) {
         pm_pg_close_writer(postgres); /* the standby may be the primary by now */
-        return pm_fail(error, PM_ERROR_NETWORK,
+        return pm_fail(error, PM_ERROR_UNSURE,
                        "%s: a commit did not reach the standby, and is not counted on",
                        postgres->name);
     }
@@ -143,7 +147,7 @@ void pm_postgres_rollback(struct pm_storage *storage)
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);
     postgres->begun = false;
-    atomic_store(&postgres->brief, false);
+    atomic_store(&postgres->brief, NULL);
 }
 
 bool pm_pg_begin_caps(struct pm_postgres *postgres, struct pm_error *error)
@@ -155,7 +159,7 @@ bool pm_pg_begin_ids(struct pm_postgres *postgres, struct pm_error *error)
 {
     if (!postgres->begun)
         return begin_as(postgres, false, true, error);
-    if (!begin_checked(postgres, "COMMIT; BEGIN; " BRIEF PM_PG_SCHEMA_VERSION, error)) {
+    if (!begin_checked(postgres, "COMMIT; BEGIN; " BRIEF PM_PG_SCHEMA_VERSION, true, error)) {
         pm_postgres_rollback(&postgres->storage);
         return false;
     }

@@ -43,7 +43,7 @@ struct pm_postgres {
     PGconn *writer;
     bool begun;                 /* a transaction */
     bool lazy;                  /* it need not be durable at once: it folds */
-    atomic_bool brief;          /* it takes uploads, and waits only so long for others */
+    _Atomic(PGconn *) brief;    /* the writer, while it takes uploads and may wait but briefly */
     bool committing;            /* just now */
     bool unsure;                /* the engine said that a commit may not be where it has to be */
     unsigned slot;              /* of the writer */

@@ -2,8 +2,10 @@
  * database of the first one, caps that are counted before the uploads. */
 #include "base/file.h"
 #include "tests/aggregator/storage/storage_place.h"
+#include "tests/patience.h"
 
 #include <libpq-fe.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -399,6 +401,46 @@ static void test_epochs_go_forward(void **state)
     other->operations->destroy(other);
 }
 
+/* Ends what waits for a lock, once something does, as its time would. */
+static void *cancel_who_waits(void *user)
+{
+    bool done = false;
+    for (uint64_t until = 0; !done && patience(&until);) {
+        char *answer = ask(user, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE"
+                                 " application_name = 'piecemeal' AND wait_event_type = 'Lock'");
+        done = strcmp(answer, "t") == 0;
+        free(answer);
+    }
+    return NULL;
+}
+
+/* A statement of an upload that takes too long is to come again, also on a connection that was
+ * made for it since the one before was lost. */
+static void test_a_statement_that_takes_too_long(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_storage_upload upload = upload_of(2, 20000);
+    struct pm_error error;
+    pthread_t thread;
+    if (getenv("PM_TEST_CITUS"))
+        return; /* the wait is on another machine */
+    assert_true(take(storage, upload_of(1, 20000)));
+    free(ask(place, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    " WHERE application_name = 'piecemeal'"));
+    PGconn *other = PQconnectdb(place->path);
+    PQclear(PQexec(other, "BEGIN; INSERT INTO upload_ids (game, day, id, taken) VALUES ('game',"
+                          " 20000, '\\x02000000000000000000000000000000', 20000)"));
+    assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
+    assert_int_equal(pthread_create(&thread, NULL, cancel_who_waits, place), 0);
+    assert_false(storage->operations->begin_uploads(storage, &upload, 1, &error));
+    pthread_join(thread, NULL);
+    assert_int_equal(error.code, PM_ERROR_TIMEOUT);
+    assert_non_null(strstr(error.message, "took longer than 10 s"));
+    PQfinish(other);
+    assert_true(take(storage, upload));
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
 
@@ -409,7 +451,7 @@ int main(void)
         TEST(test_caps_count_an_upload_once),   TEST(test_first_schema_is_upgraded),
         TEST(test_later_schemas_are_upgraded),  TEST(test_tables_are_distributed_once),
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
-        TEST(test_epochs_go_forward),
+        TEST(test_epochs_go_forward),           TEST(test_a_statement_that_takes_too_long),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

@@ -462,9 +462,13 @@ bool pm_ingest_prepared(struct pm_ingestion *ingestion, struct pm_prepared *cons
     struct pm_error reason = {0};
     uint32_t tries = 0;
     bool done = pm_fold_make_room(ingestion->folding, &reason);
+    if (!done && reason.code == PM_ERROR_CONFLICT)
+        reason.code = PM_ERROR_STATE; /* of folding: no upload can be taken */
     const int64_t until = pm_now() + PATIENCE_NS;
     while (done && !(done = ingest_once(ingestion, prepared, sources, count, outcomes, &reason)))
-        done = pm_now() < until && pm_world_again(ingestion->world, &tries, &reason);
+        /* Who is interrupted is told so. */
+        done = (pm_now() < until || pm_world_is_interrupted(ingestion->world)) &&
+               pm_world_again(ingestion->world, &tries, &reason);
     for (size_t i = 0; done && i < count; i++) {
         if (prepared[i] && (outcomes[i].result == PM_INGEST_REFUSED || outcomes[i].left_out > 0))
             pm_quarantine_add_profile(ingestion->quarantine, prepared[i]->profile,

@@ -7,14 +7,16 @@
 #include <time.h>
 
 #define FOLD_PERIOD_NS 100000000
+#define FOLD_REST_NS 5000000000 /* after a failure: another may hold what it writes for long */
 #define SWEEP_PERIOD_NS 1000000000
 
-/* Waits for a period, a second at most; true: the service stops. */
+/* Waits for a period; true: the service stops. */
 static bool rest(struct pm_service *service, long period_ns)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += period_ns;
+    until.tv_sec += period_ns / 1000000000;
+    until.tv_nsec += period_ns % 1000000000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;
@@ -32,7 +34,7 @@ void *pm_fold_run(void *user)
 {
     struct pm_service *service = user;
     bool failed = false;
-    while (!rest(service, FOLD_PERIOD_NS)) {
+    while (!rest(service, failed ? FOLD_REST_NS : FOLD_PERIOD_NS)) {
         struct pm_error error = {0};
         const bool done = pm_aggregator_fold_some(service->aggregator, &error);
         if (!done && !failed && !pm_aggregator_is_interrupted(service->aggregator))

@@ -4,12 +4,12 @@
  *
  *   POST /v1/uploads   a piecemeal profile, protobuf in one zstd frame
  *                      204: it is stored; 200: its upload id was stored before; 400 what is wrong
- *                      with it; 413 too large; with Retry-After 429: too much waits, and 507: the
- *                      storage is full
+ *                      with it; 413 too large; with Retry-After 429: too much waits, or the storage
+ *                      is away, held by another or too slow, and 507: the storage is full
  *   GET /v1/games/{game}/database (and /database/previous)
  *                      the PGO database (zstd), with ETag; 304 by If-None-Match; 404
  *   GET /healthz       200, or 503 from a commit that failed until one succeeds, of an upload or
- *                      of one that is only tried; needs no token
+ *                      of one that is only tried, and while it stops; needs no token
  *   GET /metrics       for Prometheus
  *   and what its caller gives it routes to: the dashboard, and under /v1 the JSON that it reads
  *   (dashboard/dashboard.h)

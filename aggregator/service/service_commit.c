@@ -15,7 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#define GROUP 512
 #define SECONDS_A_DAY 86400
 /* When to come again with a game for which there is no room: an operator or the retention has to
  * make some. A client has other games to speak of meanwhile. */
@@ -80,7 +79,7 @@ static struct timespec rehearsal_after(const struct pm_service *service)
 
 /* Waits for work. *taken is 0 when the service stops and nothing is left, or with *idle: the last
  * group could not be stored, and none has come since for a while. */
-static void take_group(struct pm_service *service, struct pm_request *group[static GROUP],
+static void take_group(struct pm_service *service, struct pm_request *group[static PM_COMMIT_GROUP],
                        size_t *taken, bool *idle)
 {
     size_t count = 0;
@@ -94,7 +93,7 @@ static void take_group(struct pm_service *service, struct pm_request *group[stat
         else
             pthread_cond_wait(&service->queue_changed, &service->mutex);
     }
-    while (service->first && count < GROUP) {
+    while (service->first && count < PM_COMMIT_GROUP) {
         group[count++] = service->first;
         service->first = service->first->next;
         service->queued--;
@@ -114,6 +113,9 @@ static const char *remedy(const struct pm_error *error)
         return "make space; it goes on by itself then";
     case PM_ERROR_NETWORK:
         return "it goes on by itself when the engine can be reached again";
+    case PM_ERROR_UNSURE:
+        return "it goes on by itself when the standby confirms commits, or "
+               "synchronous_standby_names asks for none";
     case PM_ERROR_STATE:
         return "a `piecemeal db` command or a second server has it; it goes on by itself when that "
                "has ended";
@@ -122,8 +124,13 @@ static const char *remedy(const struct pm_error *error)
     }
 }
 
-/* The storage is well but for what another holds of it. */
-static void tell_conflict(struct pm_service *service, const struct pm_error *error)
+/* The storage is well, but for what another holds of it or while it is slow. */
+static bool is_wait(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_CONFLICT || error->code == PM_ERROR_TIMEOUT;
+}
+
+static void tell_wait(struct pm_service *service, const struct pm_error *error)
 {
     const int64_t now = pm_service_now();
     atomic_fetch_add(&service->metrics.commit_conflicts, 1);
@@ -132,8 +139,11 @@ static void tell_conflict(struct pm_service *service, const struct pm_error *err
     service->said_apart = now;
     pm_log_warning(
         service->log,
-        "uploads wait in vain for what another holds: %s. Clients are told to come again "
-        "(docs/operating.md, prepared transactions)",
+        "uploads wait in vain %s: %s. Clients are told to come again (docs/operating.md, prepared "
+        "transactions)",
+        error->code == PM_ERROR_TIMEOUT ? "for the engine, or for what another holds on another "
+                                          "of its machines"
+                                        : "for what another holds",
         error->message);
 }
 
@@ -159,10 +169,8 @@ static void note(struct pm_service *service, bool failed, const struct pm_error 
 static void remember(struct pm_service *service, bool failed, const struct pm_error *error)
 {
     bool before;
-    if (failed && error->code == PM_ERROR_CONFLICT) {
-        tell_conflict(service, error);
+    if (failed && is_wait(error))
         return;
-    }
     note(service, failed, error, &before);
     atomic_fetch_add(&service->metrics.commit_failures, failed);
     if (!failed && before)
@@ -197,8 +205,8 @@ static unsigned status_of(const struct pm_ingest_outcome *outcome)
 static bool ingest(struct pm_service *service, struct pm_request *const *group, size_t count,
                    struct pm_ingest_outcome *outcomes, struct pm_error *error)
 {
-    struct pm_prepared *prepared[GROUP];
-    const struct pm_ingest_source *sources[GROUP];
+    struct pm_prepared *prepared[PM_COMMIT_GROUP];
+    const struct pm_ingest_source *sources[PM_COMMIT_GROUP];
     const int64_t before = pm_now();
     for (size_t i = 0; i < count; i++) {
         prepared[i] = group[i]->prepared;
@@ -207,13 +215,47 @@ static bool ingest(struct pm_service *service, struct pm_request *const *group, 
     const bool done = pm_aggregator_ingest_prepared(service->aggregator, prepared, sources, count,
                                                     outcomes, error);
     pm_metrics_time(&service->metrics.commits, pm_now() - before);
+    if (!done && is_wait(error))
+        tell_wait(service, error);
     return done;
 }
 
-/* Fills the status of every request. outcomes NULL: nothing was stored, for this reason. */
+/* Why nothing of it was stored. */
+static void answer_failure(const struct pm_service *service, struct pm_request *request,
+                           enum pm_code code)
+{
+    const char *text = "the upload could not be stored; the log says why";
+    request->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
+    if (code == PM_ERROR_LIMIT) {
+        request->status = MHD_HTTP_INSUFFICIENT_STORAGE;
+        request->field = "storage";
+        text = "the storage is full";
+    } else if (code == PM_ERROR_NETWORK || code == PM_ERROR_UNSURE) {
+        request->status = MHD_HTTP_TOO_MANY_REQUESTS;
+        request->retry = AWAY_SECONDS;
+        request->field = "storage";
+        text = code == PM_ERROR_NETWORK ? "the storage cannot be reached"
+                                        : "the storage's standby did not confirm the upload";
+    } else if (pm_aggregator_is_interrupted(service->aggregator)) {
+        request->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+        request->field = "service";
+        text = "the service is stopping and could not store the upload any more";
+    } else if (code == PM_ERROR_CONFLICT || code == PM_ERROR_TIMEOUT) {
+        request->status = MHD_HTTP_TOO_MANY_REQUESTS;
+        request->retry = AWAY_SECONDS;
+        request->field = "storage";
+        text = code == PM_ERROR_CONFLICT ? "the storage is held by another just now"
+                                         : "the storage takes too long just now";
+    }
+    pm_fail(&request->error, code, "%s", text);
+}
+
+/* Answers each request, which is its connection's from then on. outcomes NULL: nothing was stored,
+ * for this reason. */
 static void answer(struct pm_service *service, struct pm_request *const *group, size_t count,
                    const struct pm_ingest_outcome *outcomes, const struct pm_error *reason)
 {
+    remember(service, !outcomes, reason);
     for (size_t i = 0; i < count; i++) {
         if (outcomes) {
             group[i]->status = status_of(&outcomes[i]);
@@ -227,32 +269,12 @@ static void answer(struct pm_service *service, struct pm_request *const *group, 
                              sizeof(group[i]->source.digest), (int64_t)time(NULL) / SECONDS_A_DAY);
             if (outcomes[i].result == PM_INGEST_STORED)
                 pm_metrics_count_stored(&service->metrics, &group[i]->profile);
-        } else if (reason->code == PM_ERROR_LIMIT) {
-            group[i]->status = MHD_HTTP_INSUFFICIENT_STORAGE;
-            group[i]->field = "storage";
-            pm_fail(&group[i]->error, reason->code, "the storage is full");
-        } else if (reason->code == PM_ERROR_NETWORK) {
-            group[i]->status = MHD_HTTP_TOO_MANY_REQUESTS;
-            group[i]->retry = AWAY_SECONDS;
-            group[i]->field = "storage";
-            pm_fail(&group[i]->error, reason->code, "the storage cannot be reached");
-        } else if (reason->code == PM_ERROR_CONFLICT) {
-            group[i]->status = MHD_HTTP_TOO_MANY_REQUESTS;
-            group[i]->retry = AWAY_SECONDS;
-            group[i]->field = "storage";
-            pm_fail(&group[i]->error, reason->code, "the storage is held by another just now");
-        } else if (pm_aggregator_is_interrupted(service->aggregator)) {
-            group[i]->status = MHD_HTTP_SERVICE_UNAVAILABLE;
-            group[i]->field = "service";
-            pm_fail(&group[i]->error, reason->code,
-                    "the service is stopping and could not store the upload any more");
         } else {
-            group[i]->status = MHD_HTTP_INTERNAL_SERVER_ERROR;
-            pm_fail(&group[i]->error, reason->code,
-                    "the upload could not be stored; the log says why");
+            answer_failure(service, group[i], reason->code);
         }
+        group[i]->state = PM_REQUEST_COMMITTED;
+        MHD_resume_connection(group[i]->connection);
     }
-    remember(service, !outcomes, reason);
 }
 
 /* May it be one upload's doing? A storage that is full, locked or broken is nobody's, and each
@@ -262,39 +284,56 @@ static bool is_of_one(const struct pm_error *error)
     return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
 }
 
-/* Each by itself, so that the others do not suffer from one. After so many that wait in vain for
- * what another holds, the rest is to come again. */
-static void commit_apart(struct pm_service *service, struct pm_request *const *group, size_t count,
-                         unsigned waits, struct pm_ingest_outcome *outcomes)
+static bool ingest_one(struct pm_service *service, struct pm_request *const *request,
+                       struct pm_ingest_outcome *outcome, struct pm_error *error)
+{
+    const bool done = ingest(service, request, 1, outcome, error);
+    if (done || is_wait(error))
+        pm_apart_note(&service->apart, &request[0]->profile, done ? NULL : error);
+    return done;
+}
+
+/* Each by itself, so that the others do not suffer from one. Whose game waits in vain comes behind
+ * the others. After so many that wait in vain, the rest is to come again; so are those that are
+ * known to wait by then, unless they are `known` from the beginning. */
+static void commit_apart(struct pm_service *service, struct pm_request **group, size_t count,
+                         bool known, struct pm_ingest_outcome *outcomes)
 {
     struct pm_error error = {0};
+    unsigned waits = known ? 1 : WAITS;
     bool more = true;
     for (; more && count > 0; group++, count--) {
-        const bool done = ingest(service, group, 1, outcomes, &error);
-        const bool waited = !done && error.code == PM_ERROR_CONFLICT;
-        pm_apart_note(&service->apart, group[0]->profile.upload_id, waited);
+        if (!known && pm_apart_knows(&service->apart, &group[0]->profile)) {
+            answer(service, group, 1, NULL, &service->apart.reason);
+            continue;
+        }
+        const bool done = ingest_one(service, group, outcomes, &error);
+        const bool waited = !done && is_wait(&error);
+        if (waited)
+            pm_apart_game_last(group[0]->profile.game, group + 1, count - 1);
         waits -= waited;
         more = done || is_of_one(&error) || (waited && waits > 0);
         answer(service, group, 1, done ? outcomes : NULL, &error);
     }
+    /* It may be that nobody holds anything of these. */
+    if (!known && is_wait(&error))
+        error.code = PM_ERROR_TIMEOUT;
     if (count > 0)
         answer(service, group, count, NULL, &error);
 }
 
-static void commit_together(struct pm_service *service, struct pm_request *const *group,
-                            size_t count, struct pm_ingest_outcome *outcomes)
+static void commit_together(struct pm_service *service, struct pm_request **group, size_t count,
+                            struct pm_ingest_outcome *outcomes)
 {
     struct pm_error error = {0};
     const bool done = ingest(service, group, count, outcomes, &error);
-    const bool waited = !done && error.code == PM_ERROR_CONFLICT;
+    const bool waited = !done && is_wait(&error);
     if (!done && count > 1 && (waited || is_of_one(&error))) {
-        if (waited)
-            tell_conflict(service, &error);
-        commit_apart(service, group, count, WAITS, outcomes);
+        commit_apart(service, group, count, false, outcomes);
         return;
     }
     if (waited)
-        pm_apart_note(&service->apart, group[0]->profile.upload_id, true);
+        pm_apart_note(&service->apart, &group[0]->profile, &error);
     answer(service, group, count, done ? outcomes : NULL, &error);
 }
 
@@ -311,19 +350,17 @@ static void commit(struct pm_service *service, struct pm_request **group, size_t
     count -= waiting;
     if (count > 0)
         commit_together(service, group, count, outcomes);
-    if (waiting > 0 && pm_apart_is_due(&service->apart)) {
-        commit_apart(service, group + count, waiting, 1, outcomes);
-    } else if (waiting > 0) {
-        pm_fail(&error, PM_ERROR_CONFLICT, "they waited a moment ago");
-        answer(service, group + count, waiting, NULL, &error);
-    }
+    if (waiting > 0 && pm_apart_is_due(&service->apart))
+        commit_apart(service, group + count, waiting, true, outcomes);
+    else if (waiting > 0)
+        answer(service, group + count, waiting, NULL, &service->apart.reason);
     free(outcomes);
 }
 
 void *pm_commit_run(void *user)
 {
     struct pm_service *service = user;
-    struct pm_request *group[GROUP];
+    struct pm_request *group[PM_COMMIT_GROUP];
     size_t count;
     bool idle;
     for (;;) {
@@ -335,10 +372,5 @@ void *pm_commit_run(void *user)
         if (count == 0)
             return NULL;
         commit(service, group, count);
-        for (size_t i = 0; i < count; i++) {
-            group[i]->state = PM_REQUEST_COMMITTED;
-            /* Now it is its connection's again. */
-            MHD_resume_connection(group[i]->connection);
-        }
     }
 }

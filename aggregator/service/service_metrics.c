@@ -183,8 +183,8 @@ static bool write_uploads(struct pm_metrics *metrics, struct pm_buffer *out)
                         "Group commits that failed; nothing of them was acknowledged.",
                         atomic_load(&metrics->commit_failures)) &&
            write_number(out, "piecemeal_commit_conflicts_total", "counter",
-                        "Group commits that waited in vain for what others hold; nothing of them "
-                        "was acknowledged.",
+                        "Commits that waited in vain for what others hold, or took too long; their "
+                        "uploads were tried one by one, or told to come again.",
                         atomic_load(&metrics->commit_conflicts)) &&
            write_number(out, "piecemeal_connections_refused_total", "counter",
                         "Connections beyond those that one address may have.",

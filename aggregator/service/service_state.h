@@ -121,6 +121,8 @@ void pm_files_finish(struct pm_service *service);
 
 /* ---- service_commit.c ---- */
 
+#define PM_COMMIT_GROUP 512 /* uploads of one transaction, at most */
+
 /* Suspends the request's connection and queues it; false when the service is stopping, or the queue
  * is full. */
 bool pm_commit_enqueue(struct pm_request *request);

@@ -24,6 +24,7 @@ static atomic_uint entered;   /* calls of begin_uploads for somebody's */
 static atomic_uint begun;     /* those of them while it fails */
 static atomic_bool slow;      /* begin_uploads waits, and then does it */
 static atomic_bool conflicts; /* begin_uploads does, for the game "busy" */
+static atomic_int conflict;   /* the code of that */
 static atomic_uint rehearsed; /* calls of it for nobody's */
 static atomic_uint added;     /* calls of add_blobs */
 
@@ -45,7 +46,7 @@ static bool begin_locked(struct pm_storage *storage, struct pm_storage_upload *u
     atomic_fetch_add(&entered, !is_rehearsal);
     for (size_t i = 0; i < count && atomic_load(&conflicts); i++) {
         if (strcmp(uploads[i].game, "busy") == 0)
-            return pm_fail(error, PM_ERROR_CONFLICT, "another came between");
+            return pm_fail(error, (enum pm_code)atomic_load(&conflict), "another came between");
     }
     if (atomic_load(&slow) && !is_rehearsal)
         wait_while_held();
@@ -87,6 +88,7 @@ static int set_up(void **state)
     atomic_store(&hold, false);
     atomic_store(&slow, false);
     atomic_store(&conflicts, false);
+    atomic_store(&conflict, PM_ERROR_CONFLICT);
     atomic_store(&is_held, false);
     atomic_store(&entered, 0);
     atomic_store(&begun, 0);
@@ -215,6 +217,49 @@ static void test_conflicts_to_the_end(void **state)
     assert_int_equal(status, 204);
     assert_int_equal(http_upload(place->port, NULL, senders[UPLOADS / 2].profile), 204);
     assert_int_equal(http_upload(place->port, NULL, busy), 200);
+}
+
+/* Where a second upload of a game waits in vain, all of its are kept apart, and those of other
+ * games are stored at once. */
+static void test_a_game_that_is_held(void **state)
+{
+    struct place *place = *state;
+    struct pm_profile *busy[5];
+    place_serve(place);
+    atomic_store(&conflicts, true);
+    atomic_store(&conflict, PM_ERROR_TIMEOUT); /* which is not tried again at once */
+    for (size_t i = 0; i < 5; i++) {
+        busy[i] = small_profile(place, i);
+        busy[i]->game = "busy";
+        assert_error(send_profile(place, busy[i]), 429, "takes too long");
+        assert_int_equal(http_upload(place->port, NULL, small_profile(place, 100 + i)), 204);
+    }
+    /* Two of the game, unless one of the others was tried after a rest, and the other game's. */
+    assert_in_range(atomic_load(&entered), 2 + 5, 3 + 5);
+    assert_in_range(http_metric(place->port, "piecemeal_commit_conflicts_total"), 2, 3);
+    assert_int_equal(http_metric(place->port, "piecemeal_commit_failures_total"), 0);
+    assert_int_equal(health(place), 200);
+
+    atomic_store(&conflicts, false);
+    for (size_t i = 0; i < 5; i++) {
+        long status = 429;
+        for (uint64_t until = 0; status == 429 && patience(&until);)
+            status = http_upload(place->port, NULL, busy[i]);
+        assert_int_equal(status, 204);
+    }
+}
+
+/* The storage is not well then, and it is not said that it cannot be reached. */
+static void test_a_standby_that_is_away(void **state)
+{
+    struct place *place = *state;
+    struct pm_profile *busy = small_profile(place, 1);
+    busy->game = "busy";
+    place_serve(place);
+    atomic_store(&conflicts, true);
+    atomic_store(&conflict, PM_ERROR_UNSURE);
+    assert_error(send_profile(place, busy), 429, "standby");
+    assert_int_equal(http_metric(place->port, "piecemeal_commit_failures_total"), 1);
 }
 
 /* A service that could not store says so until it can, and finds that out by itself: who asks how
@@ -398,6 +443,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_conflicts_to_the_end),
+        TEST(test_a_game_that_is_held),
+        TEST(test_a_standby_that_is_away),
         TEST(test_locked_storage),
         TEST(test_is_well_again_without_an_upload),
         TEST(test_slow_peer_while_folding),

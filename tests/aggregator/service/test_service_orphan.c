@@ -15,7 +15,9 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { OTHERS = 20, SOON_SECONDS = 10 };
+/* PROMPT_SECONDS: a wait of 2 s for one that is known to wait, which may be under way, and a busy
+ * machine. */
+enum { OTHERS = 20, HELD = 5, SOON_SECONDS = 10, PROMPT_SECONDS = 4 };
 
 /* ---- the orphan ---- */
 
@@ -171,15 +173,35 @@ static void test_an_upload_that_is_held(void **state)
 static void test_a_game_that_is_held(void **state)
 {
     struct place *place = *state;
-    struct sender senders[OTHERS + 1];
+    struct sender senders[OTHERS + 1], held[HELD];
     begin(place, senders, (const char *const[]){"game", "other"});
     leave_orphan(place, senders[0].profile, true);
     send_all(senders, OTHERS + 1);
     assert_int_equal(health(place), 200);
+
+    /* New ones of the game come again and again, and hold nobody up once that is known. */
+    for (size_t i = 0; i < HELD; i++) {
+        held[i] = (struct sender){.place = place, .profile = upload_of(place, "game")};
+        send_one(&held[i]);
+        assert_int_equal(held[i].status, 429);
+    }
+    assert_true(held[HELD - 1].took <= PROMPT_SECONDS);
+    for (size_t i = 1; i <= OTHERS; i++)
+        senders[i].profile = upload_of(place, "other");
+    for (size_t i = 0; i < HELD; i++)
+        assert_int_equal(pthread_create(&held[i].thread, NULL, send_one, &held[i]), 0);
+    send_all(senders, OTHERS + 1);
+    for (size_t i = 0; i < HELD; i++)
+        pthread_join(held[i].thread, NULL);
+    for (size_t i = 1; i <= OTHERS; i++)
+        assert_true(senders[i].took <= PROMPT_SECONDS);
+
     end_orphan(place, "ROLLBACK");
     assert_int_equal(again(&senders[0]), 204);
-    assert_int_equal(count_uploads(place, "game"), 2);
-    assert_int_equal(count_uploads(place, "other"), 1 + OTHERS);
+    for (size_t i = 0; i < HELD; i++)
+        assert_int_equal(again(&held[i]), 204);
+    assert_int_equal(count_uploads(place, "game"), 2 + HELD);
+    assert_int_equal(count_uploads(place, "other"), 1 + 2 * OTHERS);
 }
 
 /* What it took counts once it is committed after all. */

@@ -3,9 +3,11 @@
  * asked for, and whether intervals hold the truth where players differ.
  *
  *   poison [--honest N] [--rogues N] [--check] [--storage URL] [--seed S]
- *   poison --coverage [--trials N] [--least PERCENT] [--storage URL]
+ *   poison --coverage [--trials N] [--least PERCENT] [--check] [--storage URL]
  *
  * Each honest token uploads once, each rogue as often as a token may in a day. Prints Markdown.
+ * --storage: a PostgreSQL, in which the schema "poison" is dropped with all that is in it (CASCADE)
+ * and made anew for each that is played. Give it a database that nobody else has.
  * --check: ends with 1 where what docs/statistics.md promises does not hold; without --honest and
  * --rogues every pair of 10 to 10,000 is played.
  */
@@ -213,7 +215,9 @@ int main(int argc, char **argv)
     bool right = true;
     if (!read_options(argc, argv, &options)) {
         fprintf(stderr, "usage: poison [--honest N --rogues N] [--check] [--storage URL] [--seed "
-                        "S]\n       poison --coverage [--trials N] [--least PERCENT] [--check]\n");
+                        "S]\n       poison --coverage [--trials N] [--least PERCENT] [--check] "
+                        "[--storage URL]\n--storage drops the schema \"poison\" of that "
+                        "database, with all that is in it\n");
         return 2;
     }
     const bool done = options.coverage ? poison_coverage(options.storage, options.trials,

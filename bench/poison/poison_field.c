@@ -27,9 +27,13 @@ static const char *fresh_schema(struct poison_field *field, const char *url, str
         pm_fail(error, PM_ERROR_NETWORK, "no schema of its own: %s", PQerrorMessage(connection));
     PQclear(result);
     PQfinish(connection);
-    return done ? pm_arena_printf(field->arena, "%s%coptions=-csearch_path%%3Dpoison", url,
-                                  strchr(url, '?') ? '&' : '?')
-                : NULL;
+    if (!done)
+        return NULL;
+    const char *own = pm_arena_printf(field->arena, "%s%coptions=-csearch_path%%3Dpoison", url,
+                                      strchr(url, '?') ? '&' : '?');
+    if (!own)
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    return own;
 }
 
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
@@ -39,7 +43,9 @@ bool poison_field_open(struct poison_field *field, const char *storage, uint64_t
     *field = (struct poison_field){.now = INT64_C(20000) * POISON_DAY + POISON_DAY / 2};
     pm_random_init(&field->random, seed);
     field->arena = pm_arena_create(0);
-    if (!field->arena || !pm_work_folder_create(&field->folder, error))
+    if (!field->arena)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (!pm_work_folder_create(&field->folder, error))
         return false;
     if (storage && !(storage = fresh_schema(field, storage, error)))
         return false;

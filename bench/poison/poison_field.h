@@ -41,7 +41,8 @@ struct poison_found {
     uint32_t points; /* of the blocks' shader */
 };
 
-/* storage: a URL of a PostgreSQL, in which it makes the schema "poison" anew; NULL: a file in a
+/* storage: a URL of a PostgreSQL, in which it drops the schema "poison" with all that is in
+ * it, whosever it is, and makes it anew; NULL: a file in a
  * folder of its own. */
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
                        uint32_t max_games, struct pm_error *error);

@@ -7,16 +7,17 @@
 #include <time.h>
 
 #define FOLD_PERIOD_NS 100000000
-#define FOLD_REST_NS 5000000000 /* after a failure: another may hold what it writes for long */
+/* After a failure: another may hold what it writes for long. */
+#define FOLD_REST_NS INT64_C(5000000000)
 #define SWEEP_PERIOD_NS 1000000000
 
 /* Waits for a period; true: the service stops. */
-static bool rest(struct pm_service *service, long period_ns)
+static bool rest(struct pm_service *service, int64_t period_ns)
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += period_ns / 1000000000;
-    until.tv_nsec += period_ns % 1000000000;
+    until.tv_nsec += (long)(period_ns % 1000000000);
     if (until.tv_nsec >= 1000000000) {
         until.tv_nsec -= 1000000000;
         until.tv_sec++;

@@ -17,14 +17,10 @@
 # keeps the sessions' logs and databases. Wants an idle machine, and hours: SIZE=64x36 TRIED=1 SECONDS_TRIED=10 COMPARED=1
 # SECONDS_COMPARED=10 shows that it works.
 : "${1:?usage: figure9.sh BUILD [WORKLOAD…]}"
-source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
-workloads=("$@")
-set --
-. "$source_folder/bench/gain/local_sessions.sh"
-[ ${#workloads[@]} -gt 0 ] ||
-    workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
+. "$(dirname "$0")/local_sessions.sh"
+take_workloads "$@"
 seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-120} seconds_compared=${SECONDS_COMPARED:-60}
 tried=${TRIED:-3} compared=${COMPARED:-3} scene_size=${SIZE:-320x180}
 frames=100000000 # more than a session has time for

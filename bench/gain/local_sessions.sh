@@ -2,10 +2,11 @@
 # What the scripts of this folder share; sourced by each (bash): programs in sessions of one machine's loop (piecemeal run
 # --local), each with folders of its own, on a display without a screen. The driver is the caller's: VK_DRIVER_FILES.
 #
-# From the script: build, the build tree; source_folder, for load_commands. KEEP=FOLDER keeps the sessions' logs and databases.
+# From the script: build, the build tree. KEEP=FOLDER keeps the sessions' logs and databases.
 set -euo pipefail
 
 : "${build:?the build tree}"
+source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 script=$(basename "$0" .sh)
 piecemeal=$build/tools/piecemeal
 scratch=${KEEP:-$(mktemp -d)}
@@ -64,6 +65,12 @@ load_commands() {
         ;;
     *) . "$source_folder/bench/gain/program_commands.sh" ;;
     esac
+}
+
+# take_workloads WORKLOAD…: `workloads` are these; all scenes, if there are none
+take_workloads() {
+    workloads=("$@")
+    [ $# -gt 0 ] || workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
 }
 
 # scene_command WORKLOAD SIZE: one of our scenes (terrain-0, deferred-1, postprocess), to `command`; 1: it is none

@@ -13,14 +13,10 @@
 # TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
 # that profiles, and of each that tries. KEEP=FOLDER keeps the programs' logs. Ends with 1 if a scene is not as it should be.
 : "${1:?usage: never_slower.sh BUILD [WORKLOAD…]}"
-source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
-workloads=("$@")
-set --
-. "$source_folder/bench/gain/local_sessions.sh"
-[ ${#workloads[@]} -gt 0 ] ||
-    workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
+. "$(dirname "$0")/local_sessions.sh"
+take_workloads "$@"
 size=${SIZE:-64x36} sessions=${SESSIONS:-6} seconds_profiled=${SECONDS_PROFILED:-60} seconds_tried=${SECONDS_TRIED:-60}
 slow=(--set debug.slow_variants=true --set debug.specialize=canonical --set sampler.kinds=timing
     --set sampler.window_probability=0)

@@ -10,13 +10,10 @@
 # in each scene that is learned from; their trials may take TRIAL_SHARE of the time (0.1). SECONDS_COMPARED: of each
 # comparison. KEEP=FOLDER keeps the sessions' logs and databases. Wants an idle machine.
 : "${1:?usage: other_scenes.sh BUILD [GAME…]}"
-source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
-games=("$@")
-set --
-. "$source_folder/bench/gain/local_sessions.sh"
-[ ${#games[@]} -gt 0 ] || games=(terrain deferred)
+. "$(dirname "$0")/local_sessions.sh"
+[ $# -gt 0 ] || set -- terrain deferred
 size=${SIZE:-64x36} tried=${TRIED:-2} seconds_tried=${SECONDS_TRIED:-60} seconds_compared=${SECONDS_COMPARED:-30}
 settings=(--set optimize.zero=false --set optimize.blocks=false --set optimize.constants=false
     --set optimize.variants=true --set optimize.retry_share=0 --set sampler.kinds=timing --set sampler.window_probability=0)
@@ -40,7 +37,7 @@ learn() {
     done
 }
 
-for game in "${games[@]}"; do
+for game in "$@"; do
     echo "| $game: learned in | contests won | scene 1 | scene 2 | scene 3 |"
     echo "| --- | --- | --- | --- | --- |"
     for learned in "0" "1" "2" "0 1 2"; do

@@ -9,14 +9,10 @@
 # A workload is what figure9.sh takes; all scenes, if none is named. BUILD is the build tree, the driver the caller's:
 # VK_DRIVER_FILES. SIZE: of the scenes. KEEP=FOLDER keeps the sessions' logs. Wants an idle machine.
 : "${1:?usage: winners.sh BUILD [WORKLOAD…]}"
-source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
-workloads=("$@")
-set --
-. "$source_folder/bench/gain/local_sessions.sh"
-[ ${#workloads[@]} -gt 0 ] ||
-    workloads=(terrain-0 terrain-1 terrain-2 deferred-0 deferred-1 deferred-2 postprocess)
+. "$(dirname "$0")/local_sessions.sh"
+take_workloads "$@"
 runs=${RUNS:-3} sessions=${SESSIONS:-2} seconds_tried=${SECONDS_TRIED:-60} size=${SIZE:-64x36}
 
 # winners_of RUN: of the sessions' logs a line for each shader whose contest ended: shader, variants, winner, its time

@@ -81,9 +81,17 @@ static bool validate_for(spv_target_env environment, const uint32_t *words, size
      * accepted uses it lawfully. */
     spvValidatorOptionsSetAllowLocalSizeId(options, true);
 
+    /* Names are made for all ids at once, and only a reason has any. */
+    spvValidatorOptionsSetFriendlyNames(options, false);
     spv_const_binary_t binary = {words, count};
     spv_diagnostic diagnostic = NULL;
     spv_result_t result = pm_spirv_validate(context, options, &binary, &diagnostic);
+    if (result != SPV_SUCCESS && result != SPV_ERROR_OUT_OF_MEMORY) {
+        spvDiagnosticDestroy(diagnostic);
+        diagnostic = NULL;
+        spvValidatorOptionsSetFriendlyNames(options, true);
+        result = pm_spirv_validate(context, options, &binary, &diagnostic);
+    }
     bool ok = result == SPV_SUCCESS || fail_with(error, result, diagnostic);
     spvDiagnosticDestroy(diagnostic);
     spvValidatorOptionsDestroy(options);

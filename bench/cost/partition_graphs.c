@@ -10,8 +10,8 @@
  * Tables in Markdown, on standard output.
  */
 #include "base/clock.h"
+#include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/exact.h"
-#include "shader_rewrite/partition/schedule/improve.h"
 #include "shader_rewrite/partition/schedule/mio.h"
 #include "shader_rewrite/partition/schedule/rds.h"
 #include "tests/shader_rewrite/partition/random_operations.h"
@@ -43,16 +43,13 @@ static bool partition(enum method method, const struct pm_operations *graph,
                  : method == SUCCESSORS ? PM_ORDER_MOST_SUCCESSORS
                                         : PM_ORDER_SETHI_ULLMAN,
         .in_order = method == IN_ORDER,
-        .spill_weight = method == BEYOND,
     };
-    uint32_t spared;
     if (method == EXACT)
         return pm_exact(graph, limits, plan, error);
     if (method >= RDS_H)
         return pm_rds(graph, limits, method == RDS, plan, error);
-    return pm_mio(graph, limits, &options, plan, error) &&
-           (method != BEYOND || (pm_plan_compute_again(graph, limits, 4, plan, &spared, error) &&
-                                 pm_plan_order_passes(graph, limits, plan, error)));
+    return method == BEYOND ? pm_beyond(graph, limits, plan, error)
+                            : pm_mio(graph, limits, &options, plan, error);
 }
 
 /* ---- quality ---- */

@@ -9,7 +9,7 @@
  */
 #include "base/file.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
-#include "shader_rewrite/partition/schedule/improve.h"
+#include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/mio.h"
 #include "shader_rewrite/partition/schedule/rds.h"
 #include "shader_rewrite/partition/shader_graph.h"
@@ -47,13 +47,11 @@ static bool partition(enum method method, const struct pm_operations *graph, str
                       struct pm_error *error)
 {
     const struct pm_pass_limits *limits = limits_of(method);
-    const struct pm_mio_options options = {.spill_weight = method == OURS};
-    uint32_t spared;
+    const struct pm_mio_options options = {0};
     if (method == RDS_H)
         return pm_rds(graph, limits, false, plan, error);
-    return pm_mio(graph, limits, &options, plan, error) &&
-           (method != OURS || (pm_plan_compute_again(graph, limits, 4, plan, &spared, error) &&
-                               pm_plan_order_passes(graph, limits, plan, error)));
+    return method == OURS ? pm_beyond(graph, limits, plan, error)
+                          : pm_mio(graph, limits, &options, plan, error);
 }
 
 static int by_size(const void *a, const void *b)

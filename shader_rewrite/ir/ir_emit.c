@@ -4,7 +4,7 @@
 
 enum { HEADER_WORDS = 5 };
 
-static uint32_t *put_instr(uint32_t *at, const struct pm_ir_instr *instr)
+uint32_t *pm_ir_instr_put(const struct pm_ir_instr *instr, uint32_t *at)
 {
     uint32_t *first = at++;
     if (instr->type.def)
@@ -30,7 +30,7 @@ static void put_module(uint32_t *data, const struct pm_ir_module *module)
     for (size_t i = 0; i < HEADER_WORDS; i++)
         *data++ = header[i];
     for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
-        data = put_instr(data, walk.instr);
+        data = pm_ir_instr_put(walk.instr, data);
 }
 
 bool pm_ir_emit(const struct pm_ir_module *module, struct pm_words *out, struct pm_error *error)

@@ -26,6 +26,9 @@ bool pm_ir_walk_next(struct pm_ir_walk *walk);
 /* How many words an instruction has when it is emitted. */
 size_t pm_ir_instr_words(const struct pm_ir_instr *instr);
 
+/* Writes these words, in host byte order; returns where the next ones go. */
+uint32_t *pm_ir_instr_put(const struct pm_ir_instr *instr, uint32_t *at);
+
 /* Numbers ids anew, from 1 on: first what is defined, in the order of the definitions, then what
  * something names and nothing defines. Marks the module as failed for lack of memory. */
 void pm_ir_renumber(struct pm_ir_module *module);

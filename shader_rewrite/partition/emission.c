@@ -199,7 +199,8 @@ static uint32_t walk_scopes(struct pm_emission *e, bool fill)
     for (uint32_t i = pass->first; i < pass->first + pass->count; i++) {
         uint32_t operation = e->info->plan->operations[i];
         for (uint32_t s = graph->first[operation]; s < graph->first[operation + 1]; s++) {
-            uint32_t guard = e->steps.steps[graph->members[s]].guard;
+            const uint32_t number = e->numbers[graph->members[s]];
+            uint32_t guard = e->steps.steps[number].guard;
             while (innermost_guard(e) != PM_NO_GUARD && !is_around(e, innermost_guard(e), guard))
                 e->open_count--;
             while (innermost_guard(e) != guard) {
@@ -211,7 +212,7 @@ static uint32_t walk_scopes(struct pm_emission *e, bool fill)
                     e->scope_parent[scopes] = parent;
             }
             if (fill)
-                e->step_scope[graph->members[s]] = scope_now(e);
+                e->step_scope[number] = scope_now(e);
         }
     }
     e->open_count = 0;

@@ -32,7 +32,8 @@ struct pm_emission {
     struct pm_ir_module *module;
     struct pm_ir_function *function;
     struct pm_arena *arena;
-    struct pm_steps steps;
+    struct pm_steps steps;   /* of the excerpt */
+    const uint32_t *numbers; /* by the graph's step: which one it is of these */
     struct pm_ir_builder builder;
     struct pm_scratch scratch;         /* of a compute shader */
     struct pm_attachments attachments; /* of a fragment shader */

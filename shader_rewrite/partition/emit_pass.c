@@ -61,15 +61,30 @@ static void take_out(struct pm_emission *e)
     e->kept[0] = true;
 }
 
-static bool begin(struct pm_emission *e)
+/* Reads what the pass is made of, and finds the steps in it. */
+static bool read_excerpt(struct pm_emission *e)
 {
     enum pm_stage stage;
-    e->module = pm_ir_parse(e->info->words, e->info->count, e->error);
+    struct pm_excerpt excerpt;
+    if (!pm_excerpt_make(e->info->excerpts, e->pass, &excerpt))
+        return pm_fail(e->error, PM_ERROR_MEMORY, "out of memory");
+    e->numbers = excerpt.numbers;
+    e->module = pm_ir_parse(excerpt.words.data, excerpt.words.count, e->error);
+    pm_words_finish(&excerpt.words);
     e->function = e->module ? pm_entry_function(e->module, &stage, e->error) : NULL;
     if (!e->function || !pm_analysis_require(e->function, PM_ANALYSIS_STRUCTURE, e->error))
         return false;
     e->arena = e->module->arena;
-    if (!pm_steps_find(e->function, e->info->graph->open, e->arena, &e->steps, e->error) ||
+    if (!pm_steps_find(e->function, e->info->graph->open, e->arena, &e->steps, e->error))
+        return false;
+    return e->steps.count == excerpt.steps ||
+           pm_fail(e->error, PM_ERROR_STATE, "%u steps instead of %u", e->steps.count,
+                   excerpt.steps);
+}
+
+static bool begin(struct pm_emission *e)
+{
+    if (!read_excerpt(e) ||
         !(e->info->graph->fragment
               ? pm_attachments_init(&e->attachments, e->module, e->info->spills, e->error)
               : pm_scratch_init(&e->scratch, e->module, e->info->regions, e->error)))
@@ -97,7 +112,7 @@ static void put_steps(struct pm_emission *e)
     for (uint32_t i = pass->first; i < pass->first + pass->count && !e->module->failed; i++) {
         uint32_t operation = e->info->plan->operations[i];
         for (uint32_t s = graph->first[operation]; s < graph->first[operation + 1]; s++)
-            pm_emission_put_step(e, graph->members[s]);
+            pm_emission_put_step(e, e->numbers[graph->members[s]]);
     }
     pm_emission_go_under(e, PM_NO_GUARD);
     pm_ir_build_instr(&e->builder, SpvOpReturn, NULL, NULL, 0);
@@ -129,7 +144,7 @@ static void remove_constants(struct pm_ir_module *module)
     struct pm_ir_list *globals = &module->sections[PM_IR_SECTION_GLOBAL];
     for (struct pm_ir_instr *i = globals->last, *before; i; i = before) {
         before = i->prev;
-        if (pm_ir_opcode_is(i->opcode, PM_IR_OP_CONSTANT) && !i->result->first_use)
+        if (pm_ir_opcode_is(i->opcode, PM_IR_OP_CONSTANT) && i->result && !i->result->first_use)
             pm_ir_remove(i);
     }
 }
@@ -163,7 +178,7 @@ bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emit
 {
     struct pm_emission e = {.info = info, .pass = pass, .error = error};
     *out = (struct pm_emitted){0};
-    bool ok = begin(&e);
+    bool began = begin(&e), ok = began;
     if (ok) {
         put_steps(&e);
         remove_old(&e);
@@ -171,12 +186,11 @@ bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emit
         remove_constants(e.module);
         ok = describe(&e, out) && pm_ir_emit(e.module, &out->words, error) &&
              pm_validate(out->words.data, out->words.count, &info->target, error);
-        if (!ok) {
-            pm_fail_prefix(error, "pass %u", pass);
-            if (error && error->code == PM_ERROR_INPUT)
-                error->code = PM_ERROR_STATE;
-        }
     }
+    if (!ok && error && error->code == PM_ERROR_INPUT)
+        error->code = PM_ERROR_STATE;
+    if (!ok && error && (began || error->code == PM_ERROR_STATE))
+        pm_fail_prefix(error, "pass %u", pass);
     pm_ir_module_destroy(e.module);
     return ok;
 }

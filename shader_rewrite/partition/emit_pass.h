@@ -3,18 +3,18 @@
  * steps, in the pass's order, values of earlier passes read from memory (of a fragment shader: from
  * images) and those that later ones use written there.
  *
- * Thread safety: no state; what is given is only read.
+ * Thread safety: as the excerpts.
  */
 #pragma once
 
 #include "shader_rewrite/ir/target.h"
+#include "shader_rewrite/partition/excerpt.h"
 #include "shader_rewrite/partition/spills.h"
 
 struct pm_emit_info {
-    const uint32_t *words; /* of the canonical module that the graph was made of */
-    size_t count;
-    const struct pm_shader_graph *graph;
+    const struct pm_shader_graph *graph; /* of a canonical module */
     const struct pm_plan *plan;
+    struct pm_excerpts *excerpts; /* of these */
     const struct pm_spills *spills;
     struct pm_target target; /* the output is validated for it */
     bool regions;            /* partition.h */

@@ -5,17 +5,12 @@
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/partition/early_returns.h"
 #include "shader_rewrite/partition/emit_pass.h"
-#include "shader_rewrite/partition/schedule/improve.h"
+#include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/mio.h"
 #include "shader_rewrite/partition/scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What goes beyond the paper: a spilled component is a store and a load, so worth about two
- * operations, and so is what is computed again. */
-static const double SPILL_WEIGHT = 1;
-enum { MOST_AGAIN = 4 };
 
 static const char *const names[PM_PARTITION_METHODS] = {
     [PM_PARTITION_BEYOND] = "beyond",
@@ -36,16 +31,9 @@ bool pm_partition_method_parse(const char *name, enum pm_partition_method *metho
 static bool make_plan(const struct pm_operations *graph, const struct pm_partition_info *info,
                       struct pm_plan *plan, struct pm_plan_cost *cost, struct pm_error *error)
 {
-    const bool beyond = info->method == PM_PARTITION_BEYOND;
-    const struct pm_mio_options options = {
-        .in_order = info->method == PM_PARTITION_IN_ORDER,
-        .spill_weight = beyond ? SPILL_WEIGHT : 0,
-    };
-    uint32_t spared;
-    return pm_mio(graph, info->limits, &options, plan, error) &&
-           (!beyond ||
-            (pm_plan_compute_again(graph, info->limits, MOST_AGAIN, plan, &spared, error) &&
-             pm_plan_order_passes(graph, info->limits, plan, error))) &&
+    const struct pm_mio_options mio = {.in_order = info->method == PM_PARTITION_IN_ORDER};
+    return (info->method == PM_PARTITION_BEYOND ? pm_beyond(graph, info->limits, plan, error)
+                                                : pm_mio(graph, info->limits, &mio, plan, error)) &&
            pm_plan_check(graph, info->limits, plan, cost, NULL, error);
 }
 
@@ -131,10 +119,10 @@ static bool make_graph(struct pm_ir_function *function, const struct pm_partitio
     return false;
 }
 
-static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission,
-                      const struct pm_partition_info *info, struct pm_partitioned *out,
-                      struct pm_error *error)
+static bool partition(struct pm_ir_module *module, const struct pm_partition_info *info,
+                      struct pm_partitioned *out, struct pm_error *error)
 {
+    struct pm_emit_info emission = {.target = info->target, .regions = info->regions};
     enum pm_stage stage;
     struct pm_shader_graph graph = {0};
     struct pm_plan plan = {0};
@@ -143,38 +131,47 @@ static bool partition(struct pm_ir_module *module, struct pm_emit_info *emission
     out->fragment = function && stage == PM_STAGE_FRAGMENT;
     bool ok = function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
               make_graph(function, info, &graph, &plan, out, error);
-    if (ok && !pm_spills_find(&graph, &plan, module->arena, &spills))
+    if (ok && (!pm_spills_find(&graph, &plan, module->arena, &spills) ||
+               !(emission.excerpts = pm_excerpts_create(module, &graph, &plan))))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (ok) {
-        emission->graph = &graph;
-        emission->plan = &plan;
-        emission->spills = &spills;
+        emission.graph = &graph;
+        emission.plan = &plan;
+        emission.spills = &spills;
         out->operations = graph.operations.count;
         out->opened = graph.opened;
         out->image_count = spills.image_count;
         out->own_words = graph.own_memory.words;
         out->scratch_words = out->fragment ? 0 : spills.words + graph.own_memory.words;
         out->workgroup_invocations = out->fragment ? 0 : pm_workgroup_invocations(module);
-        ok = emit(emission, out, error);
+        ok = emit(&emission, out, error);
     }
     pm_plan_finish(&plan);
     pm_operations_finish(&graph.operations);
     return ok;
 }
 
+static bool has_decoration_groups(const struct pm_ir_module *module)
+{
+    const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ANNOTATION].first;
+    while (i && i->opcode != SpvOpDecorationGroup)
+        i = i->next;
+    return i != NULL;
+}
+
 /* The words of a shader that ends early, without that; none for any other. */
-static bool lower(const uint32_t *words, size_t count, struct pm_words *out, struct pm_error *error)
+static bool lower(struct pm_ir_module *module, struct pm_words *out, struct pm_error *error)
 {
     enum pm_stage stage;
-    struct pm_ir_module *module = pm_ir_parse(words, count, error);
-    struct pm_ir_function *function = module ? pm_entry_function(module, &stage, error) : NULL;
-    bool ok =
-        function &&
-        (!pm_discards(function) || pm_fail(error, PM_ERROR_UNSUPPORTED, "it discards fragments")) &&
-        pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
-        (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
-    pm_ir_module_destroy(module);
-    return ok;
+    struct pm_ir_function *function = pm_entry_function(module, &stage, error);
+    return function &&
+           (!has_decoration_groups(module) ||
+            pm_fail(error, PM_ERROR_UNSUPPORTED,
+                    "it has decoration groups, which a canonical shader has not")) &&
+           (!pm_discards(function) ||
+            pm_fail(error, PM_ERROR_UNSUPPORTED, "it discards fragments")) &&
+           pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
+           (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
 }
 
 bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition_info *info,
@@ -182,14 +179,13 @@ bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition
 {
     struct pm_words lowered = {0};
     *out = (struct pm_partitioned){0};
-    if (!lower(words, count, &lowered, error))
-        return false;
-    struct pm_emit_info emission = {.words = lowered.data ? lowered.data : words,
-                                    .count = lowered.data ? lowered.count : count,
-                                    .target = info->target,
-                                    .regions = info->regions};
-    struct pm_ir_module *module = pm_ir_parse(emission.words, emission.count, error);
-    bool ok = module && partition(module, &emission, info, out, error);
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    bool ok = module && lower(module, &lowered, error);
+    if (ok && lowered.data) {
+        pm_ir_module_destroy(module);
+        module = pm_ir_parse(lowered.data, lowered.count, error);
+    }
+    ok = ok && module && partition(module, info, out, error);
     pm_ir_module_destroy(module);
     pm_words_finish(&lowered);
     if (!ok)

@@ -20,9 +20,8 @@
 #include "shader_rewrite/partition/schedule/plan.h"
 
 enum pm_partition_method {
-    PM_PARTITION_BEYOND, /* Mio, with cuts where little lives, values computed again and passes put
-                            in order */
-    PM_PARTITION_MIO,    /* the paper's */
+    PM_PARTITION_BEYOND,   /* the best of three (schedule/beyond.h) */
+    PM_PARTITION_MIO,      /* the paper's */
     PM_PARTITION_IN_ORDER, /* the paper's without its ready list */
     PM_PARTITION_METHODS,
 };

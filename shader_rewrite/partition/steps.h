@@ -3,8 +3,7 @@
  * not cut open. What is cut into passes are steps. A selection that is cut open has its inside as
  * steps under a guard, its condition, and its OpPhis as steps of their own.
  *
- * Everything is in the arena, and found alike in every module read from the same words: a step's
- * number means the same in all of them.
+ * Everything is in the arena.
  *
  * Thread safety: as the module.
  */

@@ -117,6 +117,14 @@ static uint32_t *sethi_ullman(const struct pm_operations *graph)
     return NULL;
 }
 
+static uint32_t *program(const struct pm_operations *graph)
+{
+    uint32_t *place = malloc((graph->count + (size_t)1) * sizeof(*place));
+    for (uint32_t i = 0; i < graph->count && place; i++)
+        place[i] = i;
+    return place;
+}
+
 struct ranked {
     uint32_t rank, place, operation;
 };
@@ -155,6 +163,8 @@ static bool order_by_rank(const struct pm_operations *graph, enum pm_order order
 
 uint32_t *pm_order_places(const struct pm_operations *graph, enum pm_order order)
 {
+    if (order == PM_ORDER_PROGRAM)
+        return program(graph);
     uint32_t *place = sethi_ullman(graph);
     if (!place || order == PM_ORDER_SETHI_ULLMAN || order_by_rank(graph, order, place))
         return place;

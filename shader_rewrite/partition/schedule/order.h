@@ -15,6 +15,7 @@ enum pm_order {
     PM_ORDER_SETHI_ULLMAN,
     PM_ORDER_CRITICAL_PATH,   /* those from which the longest way leads to an end */
     PM_ORDER_MOST_SUCCESSORS, /* those that most operations need */
+    PM_ORDER_PROGRAM,         /* as they are numbered, which is nearly the program's own */
     PM_ORDERS,
 };
 

@@ -5,6 +5,7 @@
 #include "tests/cmocka_includes.h"
 
 #include "random_operations.h"
+#include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/exact.h"
 #include "shader_rewrite/partition/schedule/improve.h"
 #include "shader_rewrite/partition/schedule/mio.h"
@@ -403,6 +404,79 @@ static void a_smaller_cut_is_taken_a_little_earlier(void **state)
     assert_true(weighed < plain);
 }
 
+static struct pm_plan_cost beyond(const struct pm_operations *graph,
+                                  const struct pm_pass_limits *limits)
+{
+    struct pm_error error = {0};
+    struct pm_plan plan = {0};
+    if (!pm_beyond(graph, limits, &plan, &error))
+        fail_msg("%s", error.message);
+    struct pm_plan_cost cost = check(graph, limits, &plan);
+    pm_plan_finish(&plan);
+    return cost;
+}
+
+/* Stages of butterflies over POINTS values: behind each stage no more than those live. Depth first,
+ * many stages are begun before one is done. */
+static void shared_values_are_taken_in_the_programs_order(void **state)
+{
+    (void)state;
+    enum { POINTS = 32, STAGES = 40 };
+    struct pm_operations graph = {0};
+    struct pm_pass_limits limits = unlimited;
+    int values[POINTS];
+    for (int i = 0; i < POINTS; i++)
+        values[i] = (int)add(&graph, 1, false, -1, -1);
+    for (int stage = 0; stage < STAGES; stage++)
+        for (int i = 0, stride = 1 << stage % 5; i < POINTS; i++) {
+            if (i & stride)
+                continue;
+            const int a = values[i], b = values[i + stride];
+            values[i] = (int)add(&graph, 1, stage == STAGES - 1, a, b);
+            values[i + stride] = (int)add(&graph, 1, stage == STAGES - 1, a, b);
+        }
+    assert_true(pm_operations_link(&graph));
+    limits.alu = 10 * POINTS;
+    const struct pm_plan_cost deep =
+        mio(&graph, &limits, &(struct pm_mio_options){.spill_weight = 1});
+    const struct pm_plan_cost ours = beyond(&graph, &limits);
+    assert_true(ours.most_components <= POINTS + POINTS / 2);
+    assert_true(ours.spilled_components < deep.spilled_components);
+    pm_operations_finish(&graph);
+}
+
+/* It is Mio in the paper's order, too, but with passes that may end earlier. */
+static void ours_has_room_where_mio_has(void **state)
+{
+    (void)state;
+    uint32_t made = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        struct pm_random random;
+        pm_random_init(&random, seed);
+        struct pm_operations graph;
+        pm_random_operations(
+            &random,
+            &(struct pm_random_operations){.count = 1 + pm_random_below(&random, 200), .inputs = 4},
+            &graph);
+        struct pm_pass_limits limits = random_limits(&random);
+        limits.outputs = 1 + pm_random_below(&random, 3);
+        limits.temporaries = 6 + pm_random_below(&random, 10);
+        struct pm_plan plan = {0}, deep = {0};
+        struct pm_error error = {0};
+        const bool ours = pm_beyond(&graph, &limits, &plan, &error);
+        if (ours)
+            check(&graph, &limits, &plan);
+        else
+            assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+        assert_true(ours || !pm_mio(&graph, &limits, &(struct pm_mio_options){0}, &deep, &error));
+        made += ours;
+        pm_plan_finish(&plan);
+        pm_plan_finish(&deep);
+        pm_operations_finish(&graph);
+    }
+    assert_true(made > 100);
+}
+
 static void presets_have_names(void **state)
 {
     (void)state;
@@ -427,6 +501,8 @@ int main(void)
         cmocka_unit_test(a_value_computed_again_saves_a_pass),
         cmocka_unit_test(nothing_is_better_than_the_best),
         cmocka_unit_test(a_smaller_cut_is_taken_a_little_earlier),
+        cmocka_unit_test(shared_values_are_taken_in_the_programs_order),
+        cmocka_unit_test(ours_has_room_where_mio_has),
         cmocka_unit_test(presets_have_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

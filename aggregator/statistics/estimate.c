@@ -117,12 +117,18 @@ struct sums {
     long double www, vvv;            /* Σw³, Σw³v³ */
 };
 
+/* The least size that no cluster of the cell has. */
+static long double above_sizes(const struct pm_aged_cell *cell)
+{
+    return ldexpl(1, 2 * (int)pm_cell_size(cell->key) + 2);
+}
+
 /* v: x, but where a cluster of that size could be above the cap, what the cell's are on average,
  * at most the cap: so that none of them is above it. */
 static void add_cell(struct sums *sums, const struct pm_aged_cell *cell, const struct caps *caps)
 {
     const long double x = cell->x / cell->w, mean = cell->r / cell->w;
-    const bool whole = ldexpl(1, 2 * (int)pm_cell_size(cell->key) + 2) <= caps->size;
+    const bool whole = above_sizes(cell) <= caps->size;
     const bool high = mean > caps->ratio;
     const long double v = fminl(x, caps->size);
     const long double r = high ? cell->w * caps->ratio : cell->r;
@@ -317,6 +323,51 @@ void pm_estimate_aged_errors(const struct pm_aged *aged, const struct pm_aged_po
         }
         at = end;
     }
+}
+
+/* ---- other caps ---- */
+
+static void widen(struct pm_ratio_span *span, const struct pm_aged_cell *cells, size_t count,
+                  struct caps caps, long double size)
+{
+    struct sums sums = {0};
+    caps.size = size;
+    for (size_t i = 0; i < count; i++)
+        add_cell(&sums, &cells[i], &caps);
+    const double ratio = (double)(sums.vr / sums.v);
+    span->low = fmin(span->low, ratio);
+    span->high = fmax(span->high, ratio);
+}
+
+/* Between those at which a cell is brought down or taken as it is, the ratio rises or falls. */
+struct pm_ratio_span pm_estimate_ratio_span(const struct pm_aged *aged,
+                                            const struct pm_aged_point *point, unsigned measure,
+                                            double share)
+{
+    const size_t first = pm_cell_lower_bound(aged->cells, sizeof(*aged->cells), aged->cell_count,
+                                             pm_cell_key(point->point, measure, 0));
+    const size_t count = end_of(aged, first, point->point, measure) - first;
+    const struct pm_aged_cell *cells = aged->cells + first;
+    const double believed = aged->strangers ? PM_ESTIMATE_STRANGERS_BELIEVED : PM_ESTIMATE_BELIEVED;
+    const struct caps caps = find_caps(cells, count, believed);
+    const long double least = find_caps(cells, count, believed / (1 + (believed - 1) * share)).size;
+    const long double most = find_caps(cells, count, believed / (1 - share)).size;
+    struct pm_ratio_span span = {INFINITY, -INFINITY};
+    widen(&span, cells, count, caps, caps.size);
+    if (above_sizes(&cells[count - 1]) <= least) /* cells of a height ascend by size */
+        return span;
+    widen(&span, cells, count, caps, least);
+    widen(&span, cells, count, caps, most);
+    for (size_t i = 0; i < count; i++) {
+        const long double own = cells[i].x / cells[i].w, above = above_sizes(&cells[i]);
+        if (own > least && own < most)
+            widen(&span, cells, count, caps, own);
+        if (above > least && above < most) {
+            widen(&span, cells, count, caps, above);
+            widen(&span, cells, count, caps, nextafterl(above, 0));
+        }
+    }
+    return span;
 }
 
 void pm_estimate_aged_point(const struct pm_aged *aged, const struct pm_aged_point *point,

@@ -116,6 +116,17 @@ void pm_estimate_aged_errors(const struct pm_aged *aged, const struct pm_aged_po
                              const struct pm_half_widths halves[static PM_MEASURES], double least,
                              double errors[static PM_MEASURES]);
 
-/* The same of one statistics, every cluster weighing the same. */
+/* Between which values the ratio of sums of a measure is, by how much of each cluster is believed:
+ * if this share of the clusters, whosever they are, had not come, K would be another for all the
+ * others, up to what F(K) / K = (1 + (B - 1) share) Σw / B and (1 - share) Σw / B ask for, where
+ * F(K) = Σw min(x, K). share: 0 to 1. The measure has clusters. */
+struct pm_ratio_span {
+    double low, high;
+};
+struct pm_ratio_span pm_estimate_ratio_span(const struct pm_aged *aged,
+                                            const struct pm_aged_point *point, unsigned measure,
+                                            double share);
+
+/* pm_estimate_aged_point of one statistics, every cluster weighing the same. */
 void pm_estimate_point(const struct pm_statistics *statistics,
                        const struct pm_point_statistics *point, struct pm_point_estimate *out);

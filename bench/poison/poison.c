@@ -4,6 +4,7 @@
  *
  *   poison [--honest N] [--rogues N] [--check] [--storage URL] [--seed S]
  *   poison --coverage [--trials N] [--least PERCENT] [--check] [--storage URL]
+ *   poison --bound [--check] [--storage URL] [--seed S]
  *
  * Each honest token uploads once, each rogue as often as a token may in a day. Prints Markdown.
  * --storage: a PostgreSQL, in which the schema "poison" is dropped with all that is in it (CASCADE)
@@ -11,6 +12,7 @@
  * --check: ends with 1 where what docs/statistics.md promises does not hold; without --honest and
  * --rogues every pair of 10 to 10,000 is played.
  */
+#include "bench/poison/poison_bound.h"
 #include "bench/poison/poison_coverage.h"
 #include "bench/poison/poison_field.h"
 #include <getopt.h>
@@ -37,7 +39,7 @@ struct options {
     uint64_t honest, rogues, seed, trials;
     double least;
     const char *storage;
-    bool check, coverage;
+    bool check, coverage, bound;
 };
 
 static bool put_rogues(struct poison_field *field, const char *game, enum attack attack,
@@ -84,7 +86,7 @@ static bool play(const struct options *options, enum attack attack, uint64_t hon
 {
     struct poison_field field;
     const size_t first = attack == ATTACK_NONE ? 0 : (size_t)rogues * PM_TOKEN_CLUSTERS;
-    bool done = poison_field_open(&field, options->storage, options->seed, 0, error) &&
+    bool done = poison_field_open(&field, options->storage, options->seed, 0, 0, error) &&
                 put_rogues(&field, "game", attack, rogues, error) &&
                 put_honest(&field, "game", honest, options->seed, error) &&
                 poison_send(&field, first, refused, error);
@@ -170,10 +172,11 @@ static bool play_all(const struct options *options, bool *right, struct pm_error
 
 static bool read_options(int argc, char **argv, struct options *options)
 {
-    static const struct option known[] = {
-        {"honest", 1, 0, 'h'}, {"rogues", 1, 0, 'r'},   {"seed", 1, 0, 's'},
-        {"trials", 1, 0, 't'}, {"least", 1, 0, 'l'},    {"storage", 1, 0, 'u'},
-        {"check", 0, 0, 'c'},  {"coverage", 0, 0, 'v'}, {0}};
+    static const struct option known[] = {{"honest", 1, 0, 'h'}, {"rogues", 1, 0, 'r'},
+                                          {"seed", 1, 0, 's'},   {"trials", 1, 0, 't'},
+                                          {"least", 1, 0, 'l'},  {"storage", 1, 0, 'u'},
+                                          {"check", 0, 0, 'c'},  {"coverage", 0, 0, 'v'},
+                                          {"bound", 0, 0, 'b'},  {0}};
     int option;
     while ((option = getopt_long(argc, argv, "", known, NULL)) != -1) {
         switch (option) {
@@ -201,6 +204,9 @@ static bool read_options(int argc, char **argv, struct options *options)
         case 'v':
             options->coverage = true;
             break;
+        case 'b':
+            options->bound = true;
+            break;
         default:
             return false;
         }
@@ -216,13 +222,15 @@ int main(int argc, char **argv)
     if (!read_options(argc, argv, &options)) {
         fprintf(stderr, "usage: poison [--honest N --rogues N] [--check] [--storage URL] [--seed "
                         "S]\n       poison --coverage [--trials N] [--least PERCENT] [--check] "
-                        "[--storage URL]\n--storage drops the schema \"poison\" of that "
+                        "[--storage URL]\n       poison --bound [--check] [--storage URL] "
+                        "[--seed S]\n--storage drops the schema \"poison\" of that "
                         "database, with all that is in it\n");
         return 2;
     }
-    const bool done = options.coverage ? poison_coverage(options.storage, options.trials,
-                                                         options.least, &right, &error)
-                                       : play_all(&options, &right, &error);
+    const bool done = options.bound ? poison_bound(options.storage, options.seed, &right, &error)
+                      : options.coverage ? poison_coverage(options.storage, options.trials,
+                                                           options.least, &right, &error)
+                                         : play_all(&options, &right, &error);
     if (!done)
         fprintf(stderr, "poison: %s\n", error.message);
     return done && (right || !options.check) ? 0 : 1;

@@ -97,7 +97,7 @@ static bool play(const char *storage, unsigned index, uint64_t trials, double le
     const struct cell *cell = &cells[index];
     struct poison_field field;
     struct tally tally = {0};
-    bool done = poison_field_open(&field, storage, 77 + index, 0, error);
+    bool done = poison_field_open(&field, storage, 77 + index, 0, 0, error);
     struct pm_random random;
     pm_random_init(&random, 5);
     const double truth = truth_of(cell, &random);

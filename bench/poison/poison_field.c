@@ -1,5 +1,6 @@
 #include "bench/poison/poison_field.h"
 
+#include "aggregator/curation/curate.h"
 #include <libpq-fe.h>
 #include <math.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static const char *fresh_schema(struct poison_field *field, const char *url, str
 }
 
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
-                       uint32_t max_games, struct pm_error *error)
+                       uint32_t max_games, double half_width, struct pm_error *error)
 {
     char path[128];
     *field = (struct poison_field){.now = INT64_C(20000) * POISON_DAY + POISON_DAY / 2};
@@ -55,6 +56,7 @@ bool poison_field_open(struct poison_field *field, const char *storage, uint64_t
                                             .half_life_days = PM_HALF_LIFE_DAYS,
                                             .retention_days = PM_RETENTION_DAYS,
                                             .max_games = max_games,
+                                            .half_width_absolute = half_width,
                                             .clock = clock_of,
                                             .clock_user = field};
     field->aggregator = pm_aggregator_open(storage ? storage : path, &info, error);
@@ -194,4 +196,30 @@ bool poison_look(struct poison_field *field, const char *game, struct poison_fou
     }
     pm_arena_destroy(arena);
     return done;
+}
+
+static bool see_bounds(void *user, const struct pm_judged *judged, struct pm_error *error)
+{
+    struct poison_bounds *bounds = user;
+    const struct pm_point_estimate *point = &judged->shader->points[0];
+    (void)error;
+    if (judged->shader->kind == PM_KIND_ZERO) {
+        bounds->zero = point->measures[PM_MEASURE_ZERO];
+        bounds->zero_lying = judged->breakdown;
+    } else {
+        bounds->block = point->measures[PM_MEASURE_FREQUENCY];
+        bounds->block_lying = judged->breakdown;
+    }
+    return true;
+}
+
+bool poison_look_at_bounds(struct poison_field *field, const char *game,
+                           struct poison_bounds *bounds, struct pm_error *error)
+{
+    struct pm_curator *curator = pm_aggregator_curator(field->aggregator);
+    const struct pm_shader_key keys[] = {key_of(1), key_of(2)};
+    *bounds = (struct poison_bounds){0};
+    return pm_aggregator_fold(field->aggregator, game, error) &&
+           pm_curate_read_shader(curator, game, &keys[0], see_bounds, bounds, error) &&
+           pm_curate_read_shader(curator, game, &keys[1], see_bounds, bounds, error);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "aggregator/aggregator.h"
+#include "aggregator/curation/breakdown.h"
 #include "base/random.h"
 #include "bench/common/work_folder.h"
 
@@ -41,11 +42,17 @@ struct poison_found {
     uint32_t points; /* of the blocks' shader */
 };
 
-/* storage: a URL of a PostgreSQL, in which it drops the schema "poison" with all that is in
- * it, whosever it is, and makes it anew; NULL: a file in a
- * folder of its own. */
+/* What the API says of how many could be lying about each shader, with what is known of it. */
+struct poison_bounds {
+    struct pm_ratio zero, block;
+    struct pm_breakdown zero_lying, block_lying;
+};
+
+/* half_width: absolute, of intervals; 0: the default. storage: a URL of a PostgreSQL, in which it
+ * drops the schema "poison" with all that is in it, whosever it is, and makes it anew; NULL: a file
+ * in a folder of its own. */
 bool poison_field_open(struct poison_field *field, const char *storage, uint64_t seed,
-                       uint32_t max_games, struct pm_error *error);
+                       uint32_t max_games, double half_width, struct pm_error *error);
 void poison_field_close(struct poison_field *field);
 
 /* Around 1, log-normal. */
@@ -60,3 +67,5 @@ bool poison_send(struct poison_field *field, size_t first, uint64_t *refused,
 /* A day later: what is known of the game now. */
 bool poison_look(struct poison_field *field, const char *game, struct poison_found *found,
                  struct pm_error *error);
+bool poison_look_at_bounds(struct poison_field *field, const char *game,
+                           struct poison_bounds *bounds, struct pm_error *error);

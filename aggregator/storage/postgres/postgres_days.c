@@ -227,16 +227,36 @@ static bool drop_one(struct pm_postgres *postgres, enum pm_pg_table table, const
     return *dropped || pm_pg_plain(postgres, postgres->writer, "ROLLBACK TO SAVEPOINT day", error);
 }
 
-bool pm_pg_drop_days(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t first,
-                     bool only_empty, uint64_t *dropped, struct pm_error *error)
+static bool list_partitions(struct dropping *dropping, enum pm_pg_table table,
+                            struct pm_error *error)
 {
-    struct dropping dropping = {.postgres = postgres, .first = first};
     struct pm_pg_query query;
     pm_pg_begin(&query, "SELECT c.relname::text FROM pg_inherits AS i JOIN pg_class AS c ON c.oid ="
                         " i.inhrelid WHERE i.inhparent = to_regclass('");
     pm_pg_sql(&query, names[table]);
     pm_pg_sql(&query, "')");
-    bool done = pm_pg_select_here(postgres, &query, take_partition, &dropping, error);
+    return pm_pg_select_here(dropping->postgres, &query, take_partition, dropping, error);
+}
+
+/* Another may drop the same just now: who has the lease of the schema sees what is left. */
+static bool list_dropped(struct dropping *dropping, enum pm_pg_table table, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    if (!list_partitions(dropping, table, error))
+        return false;
+    if (dropping->partitions.count == 0)
+        return true;
+    pm_names_finish(&dropping->partitions);
+    pm_pg_begin(&query, PM_PG_SCHEMA_LEASE);
+    return pm_pg_select_here(dropping->postgres, &query, NULL, NULL, error) &&
+           list_partitions(dropping, table, error);
+}
+
+bool pm_pg_drop_days(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t first,
+                     bool only_empty, uint64_t *dropped, struct pm_error *error)
+{
+    struct dropping dropping = {.postgres = postgres, .first = first};
+    bool done = list_dropped(&dropping, table, error);
     if (dropping.partitions.count > 0)
         pm_pg_forget_days(postgres);
     for (size_t i = 0; done && i < dropping.partitions.count; i++) {

@@ -129,6 +129,12 @@ static bool take_turn(struct pm_service *service, struct known_game *game, bool 
     return false;
 }
 
+/* Would it fail again until there are new uploads? A storage that is away, full or held is not. */
+static bool is_of_game(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
+}
+
 /* *owed: nanoseconds of rest. */
 static void curate_all(struct pm_service *service, struct games *all, int64_t *owed)
 {
@@ -160,9 +166,6 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
             return;
         if (!take_turn(service, game, wanted))
             continue;
-        /* Also after a failure, which a game's damaged statistics would repeat until there are new
-         * ones. */
-        game->curated = game->uploads;
         const int64_t before = pm_now();
         const bool done = pm_summaries_curate(
             &service->summaries, pm_aggregator_curator(service->aggregator), game->name, &error);
@@ -170,6 +173,8 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
                               PM_PIECE_CURATION);
         if (!done && is_stopping(service))
             return; /* it was interrupted */
+        if (done || is_of_game(&error))
+            game->curated = game->uploads;
         if (!done) {
             atomic_fetch_add(&service->metrics.curation_failures, 1);
             pm_log_error(service->log,
@@ -177,7 +182,8 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
                          game->name, error.message,
                          error.code == PM_ERROR_INPUT
                              ? "`piecemeal serve --check` says what of its statistics is damaged"
-                             : "it is tried again when there are new uploads");
+                         : is_of_game(&error) ? "it is tried again when there are new uploads"
+                                              : "it is tried again");
         }
         *owed = REST * (pm_now() - before);
         pm_metrics_time(&service->metrics.curations, pm_now() - before);

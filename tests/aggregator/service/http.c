@@ -141,8 +141,14 @@ long http_upload(uint16_t port, const char *token, const struct pm_profile *prof
 
 long http_metric(uint16_t port, const char *name)
 {
+    return http_metric_as(port, NULL, name);
+}
+
+long http_metric_as(uint16_t port, const char *token, const char *name)
+{
     char line[96];
-    struct reply reply = http_send(&(struct request){.port = port, .path = "/metrics"});
+    struct reply reply =
+        http_send(&(struct request){.port = port, .path = "/metrics", .token = token});
     snprintf(line, sizeof(line), "\n%s ", name);
     const char *found = reply.body ? strstr((char *)reply.body, line) : NULL;
     const long number = found ? atol(found + strlen(line)) : -1;

@@ -40,6 +40,8 @@ void http_encode(const struct pm_profile *profile, struct pm_buffer *out);
 
 /* A number of the server's metrics, by its name; -1: it is not there. */
 long http_metric(uint16_t port, const char *name);
+/* The same with an operator's token. */
+long http_metric_as(uint16_t port, const char *token, const char *name);
 
 /* A connected socket. */
 int http_connect(uint16_t port);

@@ -25,8 +25,22 @@
 
 /* ---- the process ---- */
 
-/* Returns in the parent, with the end to read its standard output from. */
-static pid_t spawn(const char *path, int *output)
+#define USUAL                                                                                      \
+    PIECEMEAL, "piecemeal", "serve", "--storage", path, "--port", "0", "--curate-seconds", "1",    \
+        "--log-level", "error", "--address-connections", "0" /* clients of a test have one */
+
+static void run(const char *path, const char *token_file)
+{
+    if (token_file)
+        execl(USUAL, "--token-file", token_file, "--dashboard-token-file", token_file,
+              "--address-rate", "0", "--address-mib", "0", "--token-rate", "0", (char *)NULL);
+    else
+        execl(USUAL, "--dev", (char *)NULL);
+    _exit(127);
+}
+
+/* Returns in the parent, with the end to read its standard output from. token_file NULL: none. */
+static pid_t spawn(const char *path, const char *token_file, int *output)
 {
     int out[2];
     assert_int_equal(pipe(out), 0);
@@ -37,22 +51,19 @@ static pid_t spawn(const char *path, int *output)
         for (int fd = 3; fd < 256; fd++)
             close(fd);
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves none behind */
-        execl(PIECEMEAL, "piecemeal", "serve", "--storage", path, "--port", "0", "--dev",
-              "--curate-seconds", "1", "--log-level", "error", "--address-connections", "0",
-              (char *)NULL); /* all clients of a test have one address */
-        _exit(127);
+        run(path, token_file);
     }
     close(out[1]);
     *output = out[0];
     return pid;
 }
 
-struct server server_start(const char *path)
+static struct server start(const char *path, const char *token_file)
 {
     char line[128] = {0};
     unsigned port = 0;
     int output;
-    struct server server = {.pid = spawn(path, &output)};
+    struct server server = {.pid = spawn(path, token_file, &output)};
     for (size_t at = 0;
          at + 1 < sizeof(line) && read(output, line + at, 1) == 1 && line[at] != '\n'; at++) {
     }
@@ -62,10 +73,20 @@ struct server server_start(const char *path)
     return server;
 }
 
+struct server server_start(const char *path)
+{
+    return start(path, NULL);
+}
+
+struct server server_start_balanced(const char *path, const char *token_file)
+{
+    return start(path, token_file);
+}
+
 void server_start_and_kill(const char *path, unsigned microseconds)
 {
     int output;
-    struct server server = {.pid = spawn(path, &output)};
+    struct server server = {.pid = spawn(path, NULL, &output)};
     usleep(microseconds);
     server_end(&server, SIGKILL);
     close(output);

@@ -20,6 +20,10 @@ struct server {
  * listens. */
 struct server server_start(const char *path);
 
+/* As server_start, but as one that a balancer is before: with this file of tokens, also those of
+ * operators, and without limits of an address, or of how often a token may come. */
+struct server server_start_balanced(const char *path, const char *token_file);
+
 /* As server_start, but kills it after so many microseconds, wherever it is then. */
 void server_start_and_kill(const char *path, unsigned microseconds);
 

@@ -32,7 +32,7 @@ struct pm_excerpts {
     uint32_t *first_note; /* by id, as struct note has it */
     struct chosen *chosen;
     size_t chosen_count;
-    uint32_t *step_mark; /* by step: as an instruction's */
+    uint32_t *step_mark; /* by step: as an instruction's; ALWAYS, where each excerpt has it */
     uint32_t *numbers;
     uint32_t mark; /* of the excerpt at hand: of the first one 1 */
 };
@@ -106,6 +106,8 @@ static void find_always(struct pm_excerpts *e, const struct pm_ir_module *module
     }
     for (size_t i = 0; i < e->always_count; i++)
         add_used(e, e->always[i]);
+    for (uint32_t s = 0; s < e->graph->steps.count; s++)
+        e->step_mark[s] = e->graph->steps.steps[s].instr->mark;
     for (int s = 0; s < PM_IR_SECTIONS; s++)
         for (struct pm_ir_instr *i = module->sections[s].first; i; i = i->next)
             if (is_note(i))
@@ -150,7 +152,7 @@ struct pm_excerpts *pm_excerpts_create(const struct pm_ir_module *module,
 
 static void choose(struct pm_excerpts *e, struct pm_ir_instr *instr, uint32_t step, bool undefined)
 {
-    if (step != PM_NO_STEP)
+    if (step != PM_NO_STEP && e->step_mark[step] != ALWAYS)
         e->step_mark[step] = e->mark;
     if (instr->mark == ALWAYS || instr->mark == e->mark)
         return;
@@ -206,10 +208,9 @@ static void choose_all(struct pm_excerpts *e, uint32_t pass)
 /* Constructs and lines are there in any case. */
 static uint32_t number_steps(struct pm_excerpts *e)
 {
-    const struct pm_steps *steps = &e->graph->steps;
     uint32_t count = 0;
-    for (uint32_t s = 0; s < steps->count; s++) {
-        const bool here = steps->steps[s].instr->mark == ALWAYS || e->step_mark[s] == e->mark;
+    for (uint32_t s = 0; s < e->graph->steps.count; s++) {
+        const bool here = e->step_mark[s] == ALWAYS || e->step_mark[s] == e->mark;
         e->numbers[s] = here ? count++ : PM_NO_STEP;
     }
     return count;

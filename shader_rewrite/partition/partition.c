@@ -56,34 +56,39 @@ static bool list_images(const struct pm_emit_info *info, const struct pm_emitted
     return true;
 }
 
-static bool emit(const struct pm_emit_info *info, struct pm_partitioned *out,
-                 struct pm_error *error)
+static bool emit_one(const struct pm_emit_info *info, struct pm_partitioned *out,
+                     struct pm_error *error)
 {
-    out->passes = calloc(info->plan->pass_count + (size_t)1, sizeof(*out->passes));
-    if (!out->passes)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    for (out->count = 0; out->count < info->plan->pass_count; out->count++) {
-        struct pm_partition_pass *pass = &out->passes[out->count];
-        struct pm_emitted emitted = {0};
-        bool ok = pm_stop_check(error) && pm_emit_pass(info, out->count, &emitted, error);
-        if (!ok) {
-            pm_emitted_finish(&emitted);
-            return false;
-        }
+    struct pm_partition_pass *pass = &out->passes[out->count];
+    struct pm_emitted emitted = {0};
+    bool ok = pm_stop_check(error) && pm_emit_pass(info, out->count, &emitted, error);
+    if (ok) {
         pass->words = emitted.words;
         emitted.words = (struct pm_words){0};
-        pass->operations = info->plan->passes[out->count].count;
+        pass->operations = info->plan->passes[out->count++].count;
         pass->spec_id_low = emitted.spec_ids[0];
         pass->spec_id_high = emitted.spec_ids[1];
         pass->spec_id_region = emitted.spec_ids[2];
         pass->outputs = emitted.own;
         out->image_set = emitted.set;
-        ok = !out->fragment || list_images(info, &emitted, pass);
-        pm_emitted_finish(&emitted);
-        if (!ok) {
-            out->count++;
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-        }
+        ok = !out->fragment || list_images(info, &emitted, pass) ||
+             pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
+    pm_emitted_finish(&emitted);
+    return ok;
+}
+
+static bool emit(const struct pm_emit_info *info, const struct pm_partition_info *wanted,
+                 struct pm_partitioned *out, struct pm_error *error)
+{
+    out->passes = calloc(info->plan->pass_count + (size_t)1, sizeof(*out->passes));
+    if (!out->passes)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    while (out->count < info->plan->pass_count) {
+        if (!emit_one(info, out, error))
+            return false;
+        if (wanted->made)
+            wanted->made(wanted->user, out);
     }
     return true;
 }
@@ -144,7 +149,7 @@ static bool partition(struct pm_ir_module *module, const struct pm_partition_inf
         out->own_words = graph.own_memory.words;
         out->scratch_words = out->fragment ? 0 : spills.words + graph.own_memory.words;
         out->workgroup_invocations = out->fragment ? 0 : pm_workgroup_invocations(module);
-        ok = emit(&emission, out, error);
+        ok = emit(&emission, info, out, error);
     }
     pm_plan_finish(&plan);
     pm_operations_finish(&graph.operations);

@@ -29,6 +29,8 @@ enum pm_partition_method {
 /* "beyond", "mio", "in-order"; false for anything else. */
 bool pm_partition_method_parse(const char *name, enum pm_partition_method *method);
 
+struct pm_partitioned;
+
 struct pm_partition_info {
     const struct pm_pass_limits *limits;
     enum pm_partition_method method;
@@ -37,6 +39,11 @@ struct pm_partition_info {
      * (0, 0, r times its workgroups in z), which the shader does not notice. Without, a dispatch
      * begins at 0. */
     bool regions;
+    /* Called when a pass has been made, the last one of those so far, so that it can be compiled
+     * while the next is made. All but the passes is known by then. The call that fails later has
+     * made them in vain. NULL: nobody wants it. */
+    void (*made)(void *user, const struct pm_partitioned *so_far);
+    void *user;
 };
 
 /* A color attachment that a pass leaves for later ones. */

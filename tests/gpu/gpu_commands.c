@@ -15,7 +15,7 @@ VkCommandBuffer gpu_begin(struct pm_gpu *gpu)
     return commands;
 }
 
-void gpu_finish(struct pm_gpu *gpu, VkCommandBuffer commands)
+void gpu_submit(struct pm_gpu *gpu, VkCommandBuffer commands)
 {
     gpu_barrier(commands);
     CHECK(vkEndCommandBuffer(commands));
@@ -23,6 +23,11 @@ void gpu_finish(struct pm_gpu *gpu, VkCommandBuffer commands)
                                  .commandBufferCount = 1,
                                  .pCommandBuffers = &commands};
     CHECK(vkQueueSubmit(gpu->queue, 1, &submit, VK_NULL_HANDLE));
+}
+
+void gpu_finish(struct pm_gpu *gpu, VkCommandBuffer commands)
+{
+    gpu_submit(gpu, commands);
     CHECK(vkQueueWaitIdle(gpu->queue));
     vkFreeCommandBuffers(gpu->device, gpu->pool, 1, &commands);
 }

@@ -31,6 +31,9 @@ VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *
 VkCommandBuffer gpu_begin(struct pm_gpu *gpu);
 void gpu_finish(struct pm_gpu *gpu, VkCommandBuffer commands);
 
+/* Submits alone; the commands are to be freed once the queue is idle. */
+void gpu_submit(struct pm_gpu *gpu, VkCommandBuffer commands);
+
 void gpu_bind(struct pm_gpu *gpu, VkCommandBuffer commands, VkPipelineBindPoint point,
               const struct pm_gpu_shader *shader, VkDescriptorSet set);
 

@@ -68,6 +68,14 @@ static void run_partition(const struct pm_partitioned *made, uint32_t region,
     free(entries);
 }
 
+/* Each pass is told of when it is the last one made. */
+static void count_made(void *user, const struct pm_partitioned *so_far)
+{
+    uint32_t *made = user;
+    assert_int_equal(so_far->count, ++*made);
+    assert_true(so_far->passes[*made - 1].words.count > 0 && so_far->workgroup_invocations > 0);
+}
+
 static void check(uint64_t seed, const struct pm_words *words,
                   const struct differential_output *expected, uint32_t limit,
                   enum pm_partition_method method)
@@ -76,12 +84,15 @@ static void check(uint64_t seed, const struct pm_words *words,
     struct pm_error error = {0};
     struct pm_partitioned made;
     size_t first = 0;
+    uint32_t told = 0;
     /* Half of them in a region, which is told by where a dispatch begins. */
     const uint32_t region = (seed + limit + method) % 2 ? (uint32_t)(seed % 5) : UINT32_MAX;
     const struct pm_partition_info info = {.limits = &limits[limit],
                                            .method = method,
                                            .target = target,
-                                           .regions = region != UINT32_MAX};
+                                           .regions = region != UINT32_MAX,
+                                           .made = count_made,
+                                           .user = &told};
     if (!pm_partition(words->data, words->count, &info, &made, &error)) {
         if (error.code != PM_ERROR_UNSUPPORTED)
             fail_msg("seed %" PRIu64 ", limits %u, method %d: %s", seed, limit, method,
@@ -89,6 +100,7 @@ static void check(uint64_t seed, const struct pm_words *words,
         seen.refused++;
         return;
     }
+    assert_int_equal(told, made.count);
     run_partition(&made, region, &output);
     size_t different = differential_compare(expected, &output, &first);
     if (different)

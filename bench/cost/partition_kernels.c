@@ -14,7 +14,9 @@
  *
  * That the results are the same bits is checked. Tables in Markdown, on standard output.
  */
+#include "base/clock.h"
 #include "bench/cost/generated_kernel.h"
+#include "bench/cost/measured.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu_private.h"
 
@@ -23,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { GROUPS = 16, FIGURE_GROUPS = 64, RUNS = 3, MOST_PASSES = 4096 };
@@ -31,19 +32,15 @@ enum { GROUPS = 16, FIGURE_GROUPS = 64, RUNS = 3, MOST_PASSES = 4096 };
 static struct pm_gpu gpu;
 static uint32_t groups = GROUPS;
 
-/* Of all threads: what else the machine does counts less than by the clock. */
+/* Of the processor, all threads: what else the machine does counts less than by the clock. */
 static double seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-3 * pm_processor_ms();
 }
 
 static double clock_seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-3 * pm_now_ms();
 }
 
 struct program {
@@ -167,12 +164,9 @@ static void run_whole(const struct pm_words *words, size_t bytes, struct outcome
     finish(&program);
 }
 
-/* Of the calling thread alone. */
 static double thread_seconds(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return 1e-9 * (double)pm_used_by_thread();
 }
 
 struct passes {

@@ -8,6 +8,7 @@
  * Tables in Markdown, on standard output.
  */
 #include "base/file.h"
+#include "bench/cost/measured.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/mio.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum method { RDS_H, MIO48, MIO64, OURS, METHODS };
 static const char *const names[METHODS] = {"RDS_h", "Mio48", "Mio64", "ours"};
@@ -29,13 +29,6 @@ static void fail(const char *what, const struct pm_error *error)
 {
     fprintf(stderr, "partition_shaders: %s: %s\n", what, error->message);
     exit(1);
-}
-
-static double milliseconds(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
 static const struct pm_pass_limits *limits_of(enum method method)
@@ -118,9 +111,9 @@ static void print_method(const struct shader *shader, enum method method)
     struct pm_error error = {0};
     for (int run = 0; run < RUNS; run++) {
         struct pm_plan plan = {0};
-        const double begin = milliseconds();
+        const double begin = pm_processor_ms();
         const bool made = partition(method, graph, &plan, &error);
-        times[run] = milliseconds() - begin;
+        times[run] = pm_processor_ms() - begin;
         if (made && !pm_plan_check(graph, limits_of(method), &plan, &cost, NULL, &error))
             fail(shader->name, &error);
         pm_plan_finish(&plan);

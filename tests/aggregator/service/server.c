@@ -92,6 +92,14 @@ void server_start_and_kill(const char *path, unsigned microseconds)
     close(output);
 }
 
+long server_health(const struct server *server)
+{
+    struct reply reply = http_send(&(struct request){.port = server->port, .path = "/healthz"});
+    const long status = reply.status;
+    reply_finish(&reply);
+    return status;
+}
+
 void server_end(struct server *server, int signal_number)
 {
     int status;

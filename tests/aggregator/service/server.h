@@ -27,6 +27,9 @@ struct server server_start_balanced(const char *path, const char *token_file);
 /* As server_start, but kills it after so many microseconds, wherever it is then. */
 void server_start_and_kill(const char *path, unsigned microseconds);
 
+/* The status of its /healthz; 0: no answer. */
+long server_health(const struct server *server);
+
 /* Sends the signal and waits for the end; SIGTERM and SIGINT must end it with 0. */
 void server_end(struct server *server, int signal_number);
 

@@ -21,14 +21,6 @@ static unsigned seconds = 3;
 
 /* ---- the servers ---- */
 
-static long health(const struct server *server)
-{
-    struct reply reply = http_send(&(struct request){.port = server->port, .path = "/healthz"});
-    const long status = reply.status;
-    reply_finish(&reply);
-    return status;
-}
-
 static void rest(unsigned milliseconds)
 {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
@@ -54,7 +46,7 @@ static void test_away_under_load(void **state)
     const time_t since = time(NULL);
     for (unsigned i = 0; i < SERVERS; i++) {
         load_wait(loads[i], 429, 20);
-        assert_int_equal(health(&servers[i]), 503);
+        assert_int_equal(server_health(&servers[i]), 503);
     }
     while (time(NULL) < since + (time_t)seconds)
         rest(100);
@@ -62,7 +54,7 @@ static void test_away_under_load(void **state)
     for (unsigned i = 0; i < SERVERS; i++)
         load_wait(loads[i], 204, 50);
     for (unsigned i = 0; i < SERVERS; i++) {
-        assert_int_equal(health(&servers[i]), 200);
+        assert_int_equal(server_health(&servers[i]), 200);
         load_stop(loads[i], false);
         others += load_others(loads[i]);
         unadvised += load_unadvised(loads[i]);

@@ -239,20 +239,12 @@ static void say(const struct site *site, const char *sql)
     PQclear(result);
 }
 
-static long health(const struct server *server)
-{
-    struct reply reply = http_send(&(struct request){.port = server->port, .path = "/healthz"});
-    const long status = reply.status;
-    reply_finish(&reply);
-    return status;
-}
-
 static void wait_health(const struct server *server, long status)
 {
     uint64_t until = 0;
-    while (health(server) != status && patience(&until)) {
+    while (server_health(server) != status && patience(&until)) {
     }
-    assert_int_equal(health(server), status);
+    assert_int_equal(server_health(server), status);
 }
 
 /* The engine lets only one of them in. */

@@ -94,20 +94,6 @@ static bool has_cold_side(const struct context *c, const struct pm_ir_block *hea
     return cold;
 }
 
-/* Whether it chooses in a loop what is used behind it. Some drivers choose that again for lanes
- * that left the loop (quirks.h), but not in a selection that is not to be flattened. That is wrong,
- * but what the shader does there; left as it is, bits stay the same. */
-static bool chooses_behind(const struct context *c, const struct pm_ir_block *header)
-{
-    const struct pm_loops *loops = pm_loops(c->blocks->function);
-    const struct pm_ir_def *condition = pm_ir_terminator(header)->operands[0].def;
-    uint32_t loop = c->guards ? loops->loop_of[header->index] : PM_NO_LOOP;
-    for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent)
-        if (pm_leaving_values_has(&c->leaving, loops, condition, loop))
-            return true;
-    return false;
-}
-
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
@@ -125,7 +111,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         struct pm_ir_instr *merge = pm_ir_merge(b);
         if (!merge || merge->opcode != SpvOpSelectionMerge)
             continue;
-        if (chooses_behind(&c, b)) {
+        if (c.guards && pm_leaving_values_chosen_by(&c.leaving, pm_loops(blocks->function), b)) {
             pm_blocks_decide(blocks, pass_name, b, 0, false, "None",
                              "it chooses what is used behind a loop, which the driver does again");
             continue;

@@ -15,6 +15,8 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_uniform.h"
 #include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/quirks/leaving_values.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 static const char pass_name[] = "optimize_version";
 
@@ -22,7 +24,9 @@ struct context {
     struct pm_blocks *blocks;
     const struct pm_cfg *cfg;
     struct pm_uniform uniform;
-    const bool *lanes_read_behind; /* by block */
+    struct pm_leaving_values leaving; /* where there are guards */
+    bool guards;                      /* the driver may choose again behind a loop */
+    const bool *lanes_read_behind;    /* by block */
 };
 
 /* The one way of a branch that is not the merge block; NULL: there are two. */
@@ -52,6 +56,9 @@ static const char *why_not(const struct context *c, const struct pm_ir_block *he
         return "its condition is uniform already";
     if (!c->blocks->info->subgroup_vote)
         return "the device has no vote";
+    if (c->guards &&
+        pm_leaving_values_chosen_by(&c->leaving, pm_loops(c->blocks->function), header))
+        return "it chooses what is used behind a loop, which the driver does again";
     if (c->blocks->stage == PM_STAGE_COMPUTE)
         return NULL;
     if (pm_loops(c->blocks->function)->loop_of[header->index] != PM_NO_LOOP)
@@ -156,6 +163,10 @@ static bool find_facts(struct context *c, struct pm_ir_module *module)
 {
     const struct pm_memory memory = pm_memory_of(module);
     c->lanes_read_behind = pm_other_lanes_read_behind(c->blocks->function, c->blocks->arena);
+    c->guards = pm_quirks_of(c->blocks->info->driver) & PM_QUIRK_CHOOSES_AGAIN;
+    if (c->guards &&
+        !pm_leaving_values_compute(&c->leaving, module, c->blocks->function, c->blocks->arena))
+        return false;
     return c->lanes_read_behind &&
            pm_uniform_compute(&c->uniform, module, &memory, c->blocks->function, c->blocks->arena);
 }

@@ -164,3 +164,14 @@ bool pm_leaving_values_has(const struct pm_leaving_values *leaving, const struct
     return depth_of(loops, loop) > MOST_DEPTH ||
            (leaving->loops && leaving->loops[def->id] & bit_of(loops, loop));
 }
+
+bool pm_leaving_values_chosen_by(const struct pm_leaving_values *leaving,
+                                 const struct pm_loops *loops, const struct pm_ir_block *header)
+{
+    const struct pm_ir_def *condition = pm_ir_terminator(header)->operands[0].def;
+    for (uint32_t loop = loops->loop_of[header->index]; loop != PM_NO_LOOP;
+         loop = loops->loops[loop].parent)
+        if (pm_leaving_values_has(leaving, loops, condition, loop))
+            return true;
+    return false;
+}

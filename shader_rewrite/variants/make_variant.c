@@ -6,6 +6,7 @@
 #include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/recipes.h"
 #include "shader_rewrite/variants/variant_function.h"
+#include "shader_rewrite/variants/variant_passes.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ struct making {
     struct pm_pass_runner passes;
     const struct pm_target *target;
     const struct pm_words original;
+    uint32_t quirks; /* of the driver that will run it */
     size_t most_words;
     bool too_large;
 };
@@ -97,8 +99,8 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
     const struct pm_recipe_step *step = recipe ? recipe->steps : NULL;
     bool flags = false;
     for (; step && (step->pass || step->flag) && !m->too_large; step++) {
-        uint32_t argument = step->argument;
-        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
+        struct pm_variant_step context = {step->argument, m->quirks};
+        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &context, error)
                          : run_guarded(m, step->flag, error)))
             return false;
         flags |= step->flag != NULL;
@@ -107,13 +109,13 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
 }
 
 /* A level of detail made of push constants that is a phi's operand too crashes lavapipe 25.0. */
-static bool may_crash(const struct making *m, const struct pm_driver *driver)
+static bool may_crash(const struct making *m)
 {
     struct pm_ir_module *module = m->passes.module;
     const struct pm_ir_function *function = pm_variant_function(module);
     const struct pm_memory memory = pm_memory_of(module);
     struct pm_detail_levels levels;
-    if (!(pm_quirks_of(driver) & PM_QUIRK_JOINED_LEVELS) || !function)
+    if (!(m->quirks & PM_QUIRK_JOINED_LEVELS) || !function)
         return false;
     if (!pm_detail_levels_compute(&levels, &memory, module, function, module->arena))
         return true;
@@ -151,6 +153,7 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     struct pm_error invalid;
     struct making m = {.target = &info->target,
                        .original = {(uint32_t *)(uintptr_t)words, count},
+                       .quirks = pm_quirks_of(info->driver),
                        .most_words = MOST_GROWTH * count + LEAST_ROOM};
     if (count > MOST_WORDS)
         return true;
@@ -161,7 +164,7 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     const bool canonical = !changes(info->choice.recipe) && !changes(info->choice.second);
     bool ok = run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m, out, error);
-    const bool crashes = ok && !canonical && may_crash(&m, info->driver);
+    const bool crashes = ok && !canonical && may_crash(&m);
     pm_ir_module_destroy(m.passes.module);
     const bool none =
         ok && (crashes || m.too_large || (!canonical && same_words(out, words, count)));

@@ -71,9 +71,10 @@ static void fill(uint32_t way, struct pm_random *random, const struct pm_words *
         find(random, canonical, lists);
 }
 
-bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canonical, bool vote,
-                      const struct pm_target *target, const struct pm_driver *driver,
-                      struct pm_optimized_blocks *out, struct pm_error *error)
+bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
+                      const struct pm_words *canonical, bool vote, const struct pm_target *target,
+                      const struct pm_driver *driver, struct pm_optimized_blocks *out,
+                      struct pm_error *error)
 {
     struct pm_random random;
     struct pm_block_points points;
@@ -92,7 +93,7 @@ bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canoni
                                              .subgroups = lists.subgroups,
                                              .block_count = lists.count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
-                                                 .passes = PM_BLOCK_ALL,
+                                                 .passes = passes,
                                                  .uniform_share = 0.9,
                                                  .subgroup_vote = vote,
                                                  .target = *target,

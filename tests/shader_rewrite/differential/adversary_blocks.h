@@ -13,7 +13,8 @@
 enum { ADVERSARY_BLOCK_WAYS = 2 };
 extern const char *const adversary_block_ways[ADVERSARY_BLOCK_WAYS];
 
-/* Of a canonical module. A failure to read it ends the test. */
-bool adversary_blocks(uint32_t way, uint64_t seed, const struct pm_words *canonical, bool vote,
-                      const struct pm_target *target, const struct pm_driver *driver,
-                      struct pm_optimized_blocks *out, struct pm_error *error);
+/* Of a canonical module; passes: 1 << enum pm_block_pass, each. A failure to read it ends the test. */
+bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
+                      const struct pm_words *canonical, bool vote, const struct pm_target *target,
+                      const struct pm_driver *driver, struct pm_optimized_blocks *out,
+                      struct pm_error *error);

@@ -383,7 +383,8 @@ static bool check_optimized(struct trial *t)
     for (uint32_t w = 0; w < ADVERSARY_BLOCK_WAYS && ok; w++) {
         const char *name = adversary_block_ways[w];
         struct pm_optimized_blocks out;
-        ok = adversary_blocks(w, t->seed, &t->canonical, vote, &target, &driver, &out, &error)
+        ok = adversary_blocks(PM_BLOCK_ALL, w, t->seed, &t->canonical, vote, &target, &driver, &out,
+                              &error)
                  ? !out.words.count || check_variant(t, name, &out.words, NULL)
                  : wrong(t, name, error.message);
         seen.blocks += ok ? out.changes : 0;

@@ -122,12 +122,18 @@ struct pm_device_abilities {
     struct pm_target target;
 };
 
-/* What binds look the pipeline up for (optimize.h). */
+/* What a bind looks the pipeline or the recording up for, in one word that it reads. */
 enum pm_binds {
+    /* optimize.h */
     PM_BINDS_PROVEN = 1,  /* its proven variant takes its place */
     PM_BINDS_NOTICED = 2, /* it may want one, and how often it is bound says how much */
     PM_BINDS_WATCHED = 4, /* there are variants for values of push constants: every recording is
                              tracked for them */
+    PM_BINDS_OF_VARIANTS = 7,
+    /* frame/sampling.h */
+    PM_BINDS_ARMED = 8,    /* draws go through the armed hooks */
+    PM_BINDS_CAREFUL = 16, /* there may be queries that see what is bound, or protected command
+                              buffers: every recording is tracked for them */
 };
 
 /* What was seen of the values of words, on its way (counts/constant_source.h). */
@@ -163,7 +169,7 @@ struct pm_device {
     struct pm_readback *readback;
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
-    _Atomic uint32_t binds;         /* bits of enum pm_binds */
+    _Atomic uint32_t binds;         /* bits of enum pm_binds; pm_binds_set */
     _Atomic uint64_t watched;       /* words of push constants that variants were made for, as bits
                                        (shader/watch.h); none is ever taken back */
     struct pm_constants_due constants;
@@ -177,3 +183,18 @@ struct pm_device {
     struct pm_hang_watch hang_watch;    /* kept up to date while there is an optimizer */
     _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
+
+/* Whether any of the bits are set. */
+static inline bool pm_binds_any(const struct pm_device *device, uint32_t bits)
+{
+    return (atomic_load_explicit(&device->binds, memory_order_relaxed) & bits) != 0;
+}
+
+/* Those of `of` become what `bits` says; the others stay. */
+static inline void pm_binds_set(struct pm_device *device, uint32_t of, uint32_t bits)
+{
+    if (bits != 0)
+        atomic_fetch_or(&device->binds, bits);
+    if (bits != of)
+        atomic_fetch_and(&device->binds, ~of | bits);
+}

@@ -30,7 +30,7 @@ bool pm_binding_may_try(const struct pm_command *command, enum pm_condition plac
 uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_command *command,
                            int point, struct pm_pipeline *pipeline)
 {
-    const bool careful = atomic_load_explicit(&device->sampling->careful, memory_order_relaxed);
+    const bool careful = pm_binds_any(device, PM_BINDS_CAREFUL);
     const uint32_t allowed =
         command == NULL
             ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))

@@ -14,16 +14,14 @@
 /* Whether every recording is tracked for what it pushes. */
 static inline bool pm_commands_are_watched(const struct pm_device *device)
 {
-    return (atomic_load_explicit(&device->binds, memory_order_relaxed) & PM_BINDS_WATCHED) != 0;
+    return pm_binds_any(device, PM_BINDS_WATCHED);
 }
 
 /* Whether there may be such a record at all; what asks it first costs few instructions. */
 static inline bool pm_commands_are_tracked(const struct pm_device *device)
 {
-    const struct pm_sampling *sampling = device->sampling;
-    return sampling != NULL && (atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
-                                atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
-                                pm_commands_are_watched(device));
+    return device->sampling != NULL &&
+           pm_binds_any(device, PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_WATCHED);
 }
 
 /* The record of a command buffer of which is known what is bound and active, its recording being
@@ -35,9 +33,9 @@ static inline struct pm_command *pm_command_tracked(struct pm_device *device,
     struct pm_sampling *sampling = device->sampling;
     if (sampling == NULL)
         return NULL;
-    const bool all = atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
-                     pm_commands_are_watched(device);
-    if (!all && !atomic_load_explicit(&sampling->armed, memory_order_relaxed))
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    const bool all = (binds & (PM_BINDS_CAREFUL | PM_BINDS_WATCHED)) != 0;
+    if (!all && (binds & PM_BINDS_ARMED) == 0)
         return NULL;
     struct pm_command *command = pm_command_of(sampling, handle);
     if (command == NULL || (!all && !pm_command_takes_part(command)))
@@ -121,6 +119,31 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
     if (command != NULL && command->pushed.ranges != NULL)
         pm_binding_arm(command);
     return standing;
+}
+
+/* The same in a few instructions, where nothing but the game's own may stand and nobody counts its
+ * binds, of a recording that is sampled and follows no pushes: what most binds in a window are.
+ * false: it is not so, and nothing was done. */
+static inline bool pm_binding_stand_alone(const struct pm_device *device,
+                                          struct pm_command *command, int point, uint64_t game,
+                                          struct pm_pipeline *pipeline)
+{
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    if ((binds & (PM_BINDS_PROVEN | PM_BINDS_WATCHED)) != 0 ||
+        command->recording != PM_RECORDING_SAMPLED ||
+        (command->behind | command->watched | (uintptr_t)command->pushed.ranges) != 0)
+        return false;
+    if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0 && pm_optimize_counts_binds(pipeline))
+        return false;
+    pm_pushed_disarm(&command->pushed);
+    command->bound[point] = (struct pm_bound){
+        .pipeline = pipeline,
+        .game = game,
+        .standing = game,
+        .now = game,
+        .kind = PM_BINDING_GAME,
+    };
+    return true;
 }
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go

@@ -47,7 +47,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->windows, sampling->window.open);
-    atomic_init(&sampling->armed, sampling->window.open);
+    if (sampling->window.open)
+        pm_binds_set(device, PM_BINDS_ARMED, PM_BINDS_ARMED);
     atomic_init(&sampling->checkpoint_at, pm_now());
     sampling->changed_at = pm_now();
     if (sampling->window.open)
@@ -91,7 +92,7 @@ void pm_sampling_destroy(struct pm_sampling *sampling)
 /* Under the lock. */
 static void set_armed(struct pm_sampling *sampling, bool armed)
 {
-    if (atomic_load(&sampling->armed) != armed)
+    if (pm_binds_any(sampling->device, PM_BINDS_ARMED) != armed)
         sampling->arm(sampling->device, armed);
 }
 
@@ -99,7 +100,7 @@ void pm_sampling_set_learned(struct pm_sampling *sampling)
 {
     pthread_mutex_lock(&sampling->lock);
     atomic_store(&sampling->learned, true);
-    sampling->arm(sampling->device, atomic_load(&sampling->armed));
+    sampling->arm(sampling->device, pm_binds_any(sampling->device, PM_BINDS_ARMED));
     pthread_mutex_unlock(&sampling->lock);
 }
 

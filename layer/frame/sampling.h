@@ -24,16 +24,14 @@ struct pm_queue;
 
 struct pm_sampling {
     struct pm_device *device;
-    /* Also when `learned` changes. */
+    /* device->binds has PM_BINDS_ARMED and PM_BINDS_CAREFUL of ours. arm: also when `learned`
+     * changes. */
     void (*arm)(struct pm_device *device, bool armed);
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
 
     /* What every recording thread reads and next to nobody writes. */
     _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
-    _Atomic bool armed;                        /* draws go through the armed hooks */
-    _Atomic bool careful;      /* there may be queries that see what is bound, or protected
-                                  command buffers: every recording is tracked for them */
     _Atomic bool presents;     /* there was a swapchain: presents are the heartbeats */
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
@@ -87,8 +85,8 @@ struct pm_sampling {
     _Atomic uint32_t queue_count; /* raised after its entry is there */
 };
 
-/* NULL: out of memory. The window is open from here on when its probability is 1. arm: sets `armed`
- * and makes the device's draws take the armed hooks, or the shortest way again. */
+/* NULL: out of memory. The window is open from here on when its probability is 1. arm: sets
+ * PM_BINDS_ARMED and makes the device's draws take the armed hooks, or the shortest way again. */
 struct pm_sampling *pm_sampling_create(struct pm_device *device,
                                        void (*arm)(struct pm_device *device, bool armed));
 /* After the registry forgot the device, and the readback its queues. Drops every recording's

@@ -27,16 +27,31 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
     return command->bound[index].now;
 }
 
+/* Apart, so that a bind that stands alone saves no registers. */
+static __attribute__((noinline)) void
+bind_standing(struct pm_device *device, VkCommandBuffer handle, VkPipelineBindPoint point,
+              VkPipeline pipeline, struct pm_command *command, struct pm_pipeline *known)
+{
+    const uint64_t bound =
+        stand_tracked(device, command, pm_bind_point_index(point), PM_BITS(pipeline), known);
+    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
+}
+
 /* While recordings may be tracked. */
 static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkCommandBuffer handle,
                                                    VkPipelineBindPoint point, VkPipeline pipeline)
 {
     struct pm_command *command = pm_command_tracked(device, handle);
     const int index = pm_bind_point_index(point);
-    uint64_t bound = PM_BITS(pipeline);
-    if (index < PM_BIND_POINTS)
-        bound = stand_tracked(device, command, index, bound, pm_pipeline_find(device, pipeline));
-    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
+    if (index < PM_BIND_POINTS) {
+        struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
+        if (command == NULL ||
+            !pm_binding_stand_alone(device, command, index, PM_BITS(pipeline), known)) {
+            bind_standing(device, handle, point, pipeline, command, known);
+            return;
+        }
+    }
+    device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }
 
 /* The best of what may stand anywhere. */
@@ -98,17 +113,15 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipeline
         return;
     }
     struct pm_device *device = pm_one.device;
-    const struct pm_sampling *sampling = device->sampling;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
-    if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
-        atomic_load_explicit(&sampling->careful, memory_order_relaxed))
+    if (binds == 0)
+        device->dispatch.CmdBindPipeline(handle, point, pipeline);
+    else if ((binds & (PM_BINDS_ARMED | PM_BINDS_CAREFUL)) != 0)
         bind_tracked(device, handle, point, pipeline);
     else if ((binds & PM_BINDS_WATCHED) != 0)
         bind_watched(device, handle, point, pipeline, binds);
-    else if (binds != 0)
-        bind_best(device, handle, point, pipeline, binds);
     else
-        device->dispatch.CmdBindPipeline(handle, point, pipeline);
+        bind_best(device, handle, point, pipeline, binds);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handle,
@@ -170,10 +183,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t
         return;
     }
     struct pm_device *device = pm_one.device;
-    const struct pm_sampling *sampling = device->sampling;
-    if (atomic_load_explicit(&sampling->armed, memory_order_relaxed) ||
-        atomic_load_explicit(&sampling->careful, memory_order_relaxed) ||
-        atomic_load_explicit(&device->binds, memory_order_relaxed) != 0)
+    if (atomic_load_explicit(&device->binds, memory_order_relaxed) != 0)
         bind_shaders(device, handle, count, stages, shaders);
     else
         device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
@@ -284,7 +294,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
         break;
     default:
         /* Pipeline statistics, performance, and what is not known count what a variant does. */
-        atomic_store_explicit(&device->sampling->careful, true, memory_order_relaxed);
+        pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
         break;
     }
     return result;

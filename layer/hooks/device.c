@@ -223,7 +223,7 @@ static bool start_sampling(struct pm_device *device)
          * specialized pipeline before, and what is bound must be known then. */
         if (device->optimizer != NULL &&
             (device->abilities.queries_see_shaders || device->scratch != NULL))
-            atomic_store(&device->sampling->careful, true);
+            pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
         start_trials(device);
         pm_poller_each_second(device->poller, each_second);
         return true;

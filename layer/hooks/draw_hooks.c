@@ -42,7 +42,7 @@
         if (device == NULL)                                                                        \
             return;                                                                                \
         struct pm_sampling *sampling = device->sampling;                                           \
-        if (sampling != NULL && atomic_load_explicit(&sampling->armed, memory_order_relaxed) &&    \
+        if (sampling != NULL && pm_binds_any(device, PM_BINDS_ARMED) &&                            \
             PM_UNLIKELY(pm_command_due(&sampling->commands, commandBuffer) != NULL)) {             \
             sampled_##name arguments;                                                              \
             return;                                                                                \

@@ -32,7 +32,7 @@ static PM_FAST inline __attribute__((always_inline)) bool is_quick(VkCommandBuff
 static bool is_followed(const struct pm_device *device)
 {
     return device->sampling != NULL &&
-           (atomic_load_explicit(&device->sampling->armed, memory_order_relaxed) ||
+           (pm_binds_any(device, PM_BINDS_ARMED) ||
             atomic_load_explicit(&device->watched, memory_order_acquire) != 0);
 }
 

@@ -98,7 +98,7 @@ static void count_sampling(void *user, void *value)
 /* Under registry_lock, of the one device. */
 static void swap_tables(const struct pm_device *device)
 {
-    const bool armed = atomic_load(&device->sampling->armed);
+    const bool armed = pm_binds_any(device, PM_BINDS_ARMED);
     const bool watched = atomic_load(&device->watched) != 0;
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
@@ -260,7 +260,7 @@ void pm_registry_swap_recordings(pm_recording_table_swapper *swap)
 void pm_registry_arm(struct pm_device *device, bool armed)
 {
     pthread_mutex_lock(&registry_lock);
-    atomic_store(&device->sampling->armed, armed);
+    pm_binds_set(device, PM_BINDS_ARMED, armed ? PM_BINDS_ARMED : 0);
     if (pm_one.device == device)
         swap_tables(device);
     pthread_mutex_unlock(&registry_lock);

@@ -498,7 +498,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
     pthread_mutex_lock(&optimizer->lock);
     optimizer->stopping = true;
     pthread_mutex_unlock(&optimizer->lock);
-    atomic_store(&optimizer->device->binds, 0);
+    pm_binds_set(optimizer->device, PM_BINDS_OF_VARIANTS, 0);
     optimizer->device->pipelines->forget = NULL;
     optimizer->device->pipelines->released = NULL;
     pm_waiting_finish(&optimizer->waiting);

@@ -38,11 +38,17 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline);
 /* A pipeline that may have a wish is bound for the first time. */
 void pm_optimize_first_bind(struct pm_pipeline *pipeline);
 
+/* Whether pm_optimize_notice has anything to do. */
+static inline bool pm_optimize_counts_binds(const struct pm_pipeline *pipeline)
+{
+    return atomic_load_explicit(&pipeline->wish, memory_order_relaxed) != PM_WISH_NONE;
+}
+
 /* The game binds a pipeline. Asked while device->binds has PM_BINDS_NOTICED. Binds that several
  * threads make at once may count as one. */
 static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
 {
-    if (atomic_load_explicit(&pipeline->wish, memory_order_relaxed) == PM_WISH_NONE)
+    if (!pm_optimize_counts_binds(pipeline))
         return;
     const uint32_t heat = atomic_load_explicit(&pipeline->heat, memory_order_relaxed);
     if (heat < PM_MOST_HEAT)

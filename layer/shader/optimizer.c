@@ -7,11 +7,10 @@ void pm_optimizer_set_binds(struct pm_optimizer *optimizer)
 {
     const bool noticed = !optimizer->device->instance->config.debug.synchronous;
     const bool proven = optimizer->proven && !optimizer->paused;
-    atomic_store_explicit(&optimizer->device->binds,
-                          (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
-                              (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
-                              (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0),
-                          memory_order_relaxed);
+    pm_binds_set(optimizer->device, PM_BINDS_OF_VARIANTS,
+                 (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
+                     (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
+                     (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0));
 }
 
 void pm_optimizer_has_proven(struct pm_optimizer *optimizer)

@@ -75,12 +75,82 @@ static void untracked(void **state)
                    best = binding_handle(PROVEN_ONE, PROVEN);
     assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), best);
     assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, NULL), game);
-    atomic_store(&sampling->careful, true); /* the game has something that could see it */
+    pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL); /* the game has what could see it */
     assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
-    atomic_store(&sampling->careful, false);
     atomic_store(&device->binds, 0);
     assert_int_equal(pm_binding_stand(device, NULL, PM_COMPUTE, game, pipeline), game);
     atomic_store(&device->binds, PM_BINDS_PROVEN);
+}
+
+/* Where nothing but the game's own may stand, the short way leaves what the long one does. */
+static void stands_alone(void **state)
+{
+    (void)state;
+    const uint32_t binds = atomic_load(&device->binds);
+    struct pm_command *command = &world->command;
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        for (int known = 0; known < 2; known++) {
+            struct pm_pipeline *pipeline = known != 0 ? pipelines[CANDIDATE] : NULL;
+            const uint64_t game = binding_handle(CANDIDATE, GAME);
+            struct pm_bound left[2];
+            for (int shortly = 0; shortly < 2; shortly++) {
+                binding_start(PM_RECORDING_SAMPLED, false);
+                atomic_store(&device->binds, PM_BINDS_ARMED);
+                memset(&command->bound[point], 0x55, sizeof command->bound[point]);
+                command->bound[point].watch = 0;
+                command->pushed.ranges = NULL;
+                if (shortly != 0)
+                    assert_true(pm_binding_stand_alone(device, command, point, game, pipeline));
+                else
+                    assert_int_equal(pm_binding_stand(device, command, point, game, pipeline),
+                                     game);
+                left[shortly] = command->bound[point];
+            }
+            assert_ptr_equal(left[0].pipeline, left[1].pipeline);
+            assert_int_equal(left[0].game, left[1].game);
+            assert_int_equal(left[0].standing, left[1].standing);
+            assert_int_equal(left[0].now, left[1].now);
+            assert_int_equal(left[0].kind, left[1].kind);
+            assert_ptr_equal(left[0].built, left[1].built);
+            assert_ptr_equal(left[0].cover, left[1].cover);
+            assert_ptr_equal(left[0].passes, left[1].passes);
+            assert_int_equal(left[0].watch, left[1].watch);
+        }
+    }
+    atomic_store(&device->binds, binds);
+}
+
+/* Whatever else there is to do, a bind goes the long way, and the short one does nothing. */
+static void does_not_stand_alone(void **state)
+{
+    (void)state;
+    const uint32_t binds = atomic_load(&device->binds);
+    struct pm_command *command = &world->command;
+    struct pm_push_ranges *const ranges = (struct pm_push_ranges *)pipelines[WATCHING]->push_ranges;
+    enum { PROVEN_ANY, WATCHED_ANY, WATCHED, PUSHED, LOOKED_AT, COUNTED, TIMED, TRACKED, REASONS };
+    for (int reason = 0; reason < REASONS; reason++) {
+        binding_start(reason == TIMED     ? PM_RECORDING_TIMED
+                      : reason == TRACKED ? PM_RECORDING_TRACKED
+                                          : PM_RECORDING_SAMPLED,
+                      false);
+        atomic_store(&device->binds, PM_BINDS_ARMED | (reason == PROVEN_ANY    ? PM_BINDS_PROVEN
+                                                       : reason == WATCHED_ANY ? PM_BINDS_WATCHED
+                                                       : reason == COUNTED     ? PM_BINDS_NOTICED
+                                                                               : 0u));
+        atomic_store(&pipelines[PROVEN_ONE]->wish,
+                     reason == COUNTED ? PM_WISH_BOUND : PM_WISH_NONE);
+        command->watched = reason == WATCHED;
+        command->pushed.ranges = reason == PUSHED ? ranges : NULL;
+        command->behind = reason == LOOKED_AT ? 3 : 0;
+        const struct pm_bound before = command->bound[PM_COMPUTE];
+        assert_false(pm_binding_stand_alone(
+            device, command, PM_COMPUTE, binding_handle(PROVEN_ONE, GAME), pipelines[PROVEN_ONE]));
+        assert_memory_equal(&before, &command->bound[PM_COMPUTE], sizeof before);
+    }
+    command->watched = command->behind = 0;
+    command->pushed.ranges = NULL;
+    atomic_store(&pipelines[PROVEN_ONE]->wish, PM_WISH_NONE);
+    atomic_store(&device->binds, binds);
 }
 
 /* The short way into a recording is for a record that is as a begin leaves it. */
@@ -127,6 +197,8 @@ int main(void)
         cmocka_unit_test(pushes_that_say_too_little),
         cmocka_unit_test(what_is_tried_must_fit),
         cmocka_unit_test(untracked),
+        cmocka_unit_test(stands_alone),
+        cmocka_unit_test(does_not_stand_alone),
         cmocka_unit_test(begun_again),
         cmocka_unit_test(a_lost_device_measures_nothing),
     };

@@ -109,7 +109,14 @@ static bool add_waiting(void *user, const char *game, unsigned part, uint64_t ro
     return true;
 }
 
-/* What was put off: folds what waits, game by game, for FOLD_SECONDS at most. */
+static int64_t tomorrow(void *user)
+{
+    (void)user;
+    return (int64_t)time(NULL) + 86400;
+}
+
+/* What was put off: folds what waits, also until the day has ended, game by game, for FOLD_SECONDS
+ * at most. */
 static bool fold(struct pm_aggregator *aggregator, const struct options *options,
                  double sample_bytes, struct pm_error *error)
 {
@@ -141,8 +148,9 @@ static bool look_at(const struct options *options, double sample_bytes, uint64_t
                     struct pm_error *error)
 {
     struct uploads all = {0};
-    struct pm_aggregator *aggregator =
-        pm_aggregator_open(options->storage, &(struct pm_aggregator_info){0}, error);
+    struct pm_aggregator_info info = server_aggregator();
+    info.clock = tomorrow; /* what waits under marks is folded when its day has ended */
+    struct pm_aggregator *aggregator = pm_aggregator_open(options->storage, &info, error);
     if (!aggregator)
         return false;
     struct pm_storage *storage = pm_aggregator_storage(aggregator);

@@ -112,15 +112,20 @@ static bool fill(const struct server_info *info, struct pm_error *error)
 
 /* ---- the process ---- */
 
+struct pm_aggregator_info server_aggregator(void)
+{
+    return (struct pm_aggregator_info){.half_life_days = PM_HALF_LIFE_DAYS,
+                                       .retention_days = PM_RETENTION_DAYS,
+                                       .token_clusters = PM_TOKEN_CLUSTERS,
+                                       .min_tokens = PM_MIN_TOKENS};
+}
+
 static bool serve(const struct server_info *info, int control, int answer, struct pm_error *error)
 {
     if (info->stored_points > 0 && !fill(info, error))
         return false;
     struct pm_service_info with = info->service;
-    struct pm_aggregator_info aggregator = {.half_life_days = PM_HALF_LIFE_DAYS,
-                                            .retention_days = PM_RETENTION_DAYS,
-                                            .token_clusters = PM_TOKEN_CLUSTERS,
-                                            .min_tokens = PM_MIN_TOKENS};
+    struct pm_aggregator_info aggregator = server_aggregator();
     struct pm_dev_tls tls = {0};
     if (info->tls && !pm_dev_tls_create(&tls, NULL, SERVER_CERTIFICATE, error))
         return false;

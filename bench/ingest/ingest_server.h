@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "aggregator/aggregator.h"
 #include "aggregator/service/service.h"
 #include "bench/ingest/ingest_bodies.h"
 #include <sys/types.h>
@@ -36,6 +37,9 @@ struct server_usage {
     double cpu, engine_cpu;     /* seconds, user and system */
     uint64_t resident, written; /* bytes: in memory; sent to the disk */
 };
+
+/* How its aggregator goes by tokens and days; without log and storage. */
+struct pm_aggregator_info server_aggregator(void);
 
 bool server_start(struct server *server, const struct server_info *info, struct pm_error *error);
 bool server_usage(const struct server *server, struct server_usage *usage, struct pm_error *error);

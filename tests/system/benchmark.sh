@@ -68,7 +68,9 @@ coverage)
 curation)
     measure --points 2850 --sessions 2 --seconds 1
     prints 2 "(nothing is|always) curated +[0-9]+ commits: median $number ms, 99 % $number ms, longest $number ms"
-    prints 1 "[0-9]+ curations of 2850 points, $number s each, a body of $number MB"
+    prints 1 "[0-9]+ curations of 2850 points, $number s each \($number of the processor\), a body of $number MB"
+    measure --points 2850 --sessions 2 --seconds 1 --local
+    prints 1 "[0-9]+ curations of 2850 points, $number s each \($number of the processor\), a body of $number MB"
     ;;
 draw_cost)
     with_layer
@@ -103,6 +105,11 @@ ingest)
     prints 1 "  stored +[0-9]+ in $number s: [0-9]+ a second .*"
     prints 1 "  acknowledged  p50 $number ms, p99 $number ms, most $number ms"
     [ -z "$(ls -d "$scratch"/ingest-* 2>/dev/null)" ] || fail "its folder is left"
+    # A build against itself; only an absurd difference is one here.
+    python3 "$PM_SOURCE/bench/ingest/in_turn.py" "$PM_BUILD/bench/ingest" "$PM_BUILD/bench/ingest" --rounds 2 \
+        --most 95 -- --seconds 1 --connections 2 --shaders 150 --points 8 --folder "$scratch" >"$scratch/out"
+    prints 4 "\| [12] \| (before|after) \|( [0-9,]+ \|){5}"
+    prints 1 "\| all \| after / before \|( $number \($number–$number\) \|){5}"
     ;;
 constant_gain) # a shader of the tests', of which three words are known
     for way in original folded; do

@@ -50,10 +50,16 @@ struct level {
     long double value, w;
 };
 
-static int compare_levels(const void *a, const void *b)
+/* Descending, by insertion: there are few of them, mostly in order. */
+static void sort_levels(struct level *levels, size_t count)
 {
-    const struct level *left = a, *right = b;
-    return (left->value < right->value) - (left->value > right->value);
+    for (size_t i = 1; i < count; i++) {
+        const struct level level = levels[i];
+        size_t at = i;
+        for (; at > 0 && levels[at - 1].value < level.value; at--)
+            levels[at] = levels[at - 1];
+        levels[at] = level;
+    }
 }
 
 /* The cap K that is `believed` times the mean of min(value, K). Sorts the levels. */
@@ -67,7 +73,7 @@ static long double find_cap(struct level *levels, size_t count, double believed)
     }
     if (largest * w <= believed * sum)
         return believed * sum / w;
-    qsort(levels, count, sizeof(*levels), compare_levels);
+    sort_levels(levels, count);
     long double level = largest;
     for (size_t i = 0; i < count; i++) {
         /* With all before this one brought down to it, is it still not above its cap? Then K lies
@@ -86,13 +92,21 @@ struct caps {
     long double size, ratio; /* of x; of r */
 };
 
+/* Cells of a height ascend by size. */
+static long double find_size_cap(const struct pm_aged_cell *cells, size_t count, double believed)
+{
+    struct level levels[PM_CELL_CLASSES];
+    for (size_t i = 0; i < count; i++) {
+        const struct pm_aged_cell *cell = &cells[count - 1 - i];
+        levels[i] = (struct level){cell->x / cell->w, cell->w};
+    }
+    return find_cap(levels, count, believed);
+}
+
 static struct caps find_caps(const struct pm_aged_cell *cells, size_t count, double believed)
 {
     struct level levels[PM_CELL_CLASSES];
-    struct caps caps = {.ratio = INFINITY};
-    for (size_t i = 0; i < count; i++)
-        levels[i] = (struct level){cells[i].x / cells[i].w, cells[i].w};
-    caps.size = find_cap(levels, count, believed);
+    struct caps caps = {.size = find_size_cap(cells, count, believed), .ratio = INFINITY};
     /* Cells are ordered by height: without a high one nothing is above what is usual. */
     if (pm_cell_height(cells[count - 1].key) > 0) {
         for (size_t i = 0; i < count; i++)
@@ -130,7 +144,7 @@ static void add_cell(struct sums *sums, const struct pm_aged_cell *cell, const s
     const long double x = cell->x / cell->w, mean = cell->r / cell->w;
     const bool whole = above_sizes(cell) <= caps->size;
     const bool high = mean > caps->ratio;
-    const long double v = fminl(x, caps->size);
+    const long double v = x < caps->size ? x : caps->size;
     const long double r = high ? cell->w * caps->ratio : cell->r;
     const long double wwr = high ? cell->ww * caps->ratio : cell->wwr;
     const long double wwrr = high ? cell->ww * caps->ratio * caps->ratio : cell->wwrr;
@@ -327,16 +341,38 @@ void pm_estimate_aged_errors(const struct pm_aged *aged, const struct pm_aged_po
 
 /* ---- other caps ---- */
 
-static void widen(struct pm_ratio_span *span, const struct pm_aged_cell *cells, size_t count,
-                  struct caps caps, long double size)
+/* A cell as add_cell takes it, and what does not hang on the cap of its size. */
+struct fixed_cell {
+    long double above, own; /* the least size that none has; what they have on average */
+    long double w, x, y, r; /* y, r: with ratios of at most their cap */
+};
+
+static struct fixed_cell fix_cell(const struct pm_aged_cell *cell, const struct caps *caps)
 {
-    struct sums sums = {0};
-    caps.size = size;
-    for (size_t i = 0; i < count; i++)
-        add_cell(&sums, &cells[i], &caps);
-    const double ratio = (double)(sums.vr / sums.v);
-    span->low = fmin(span->low, ratio);
-    span->high = fmax(span->high, ratio);
+    const bool high = cell->r / cell->w > caps->ratio;
+    return (struct fixed_cell){.above = above_sizes(cell),
+                               .own = cell->x / cell->w,
+                               .w = cell->w,
+                               .x = cell->x,
+                               .y = high ? cell->x * caps->ratio : cell->y,
+                               .r = high ? cell->w * caps->ratio : cell->r};
+}
+
+/* The ratio of sums where no size is above this cap. */
+static void widen(struct pm_ratio_span *span, const struct fixed_cell *cells, size_t count,
+                  long double cap)
+{
+    long double sizes = 0, values = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct fixed_cell *cell = &cells[i];
+        const bool whole = cell->above <= cap;
+        const long double v = cell->own < cap ? cell->own : cap;
+        sizes += whole ? cell->x : cell->w * v;
+        values += whole ? cell->y : v * cell->r;
+    }
+    const double ratio = (double)(values / sizes);
+    span->low = ratio < span->low ? ratio : span->low;
+    span->high = ratio > span->high ? ratio : span->high;
 }
 
 /* Between those at which a cell is brought down or taken as it is, the ratio rises or falls. */
@@ -350,21 +386,24 @@ struct pm_ratio_span pm_estimate_ratio_span(const struct pm_aged *aged,
     const struct pm_aged_cell *cells = aged->cells + first;
     const double believed = aged->strangers ? PM_ESTIMATE_STRANGERS_BELIEVED : PM_ESTIMATE_BELIEVED;
     const struct caps caps = find_caps(cells, count, believed);
-    const long double least = find_caps(cells, count, believed / (1 + (believed - 1) * share)).size;
-    const long double most = find_caps(cells, count, believed / (1 - share)).size;
+    const long double least = find_size_cap(cells, count, believed / (1 + (believed - 1) * share));
     struct pm_ratio_span span = {INFINITY, -INFINITY};
-    widen(&span, cells, count, caps, caps.size);
-    if (above_sizes(&cells[count - 1]) <= least) /* cells of a height ascend by size */
+    struct fixed_cell fixed[PM_CELL_CLASSES];
+    for (size_t i = 0; i < count; i++)
+        fixed[i] = fix_cell(&cells[i], &caps);
+    widen(&span, fixed, count, caps.size);
+    if (fixed[count - 1].above <= least)
         return span;
-    widen(&span, cells, count, caps, least);
-    widen(&span, cells, count, caps, most);
+    const long double most = find_size_cap(cells, count, believed / (1 - share));
+    widen(&span, fixed, count, least);
+    widen(&span, fixed, count, most);
     for (size_t i = 0; i < count; i++) {
-        const long double own = cells[i].x / cells[i].w, above = above_sizes(&cells[i]);
+        const long double own = fixed[i].own, above = fixed[i].above;
         if (own > least && own < most)
-            widen(&span, cells, count, caps, own);
+            widen(&span, fixed, count, own);
         if (above > least && above < most) {
-            widen(&span, cells, count, caps, above);
-            widen(&span, cells, count, caps, nextafterl(above, 0));
+            widen(&span, fixed, count, above);
+            widen(&span, fixed, count, nextafterl(above, 0));
         }
     }
     return span;

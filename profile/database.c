@@ -2,7 +2,7 @@
 #include "profile/wire.h"
 
 /* Keys, environment, the small numbers and the heads of the columns. */
-enum { SHADER_BYTES = 192, VARINT32_BYTES = 5 };
+enum { SHADER_BYTES = 208, VARINT32_BYTES = 5 };
 
 const char *pm_kind_name(enum pm_kind kind)
 {

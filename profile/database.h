@@ -66,6 +66,14 @@ enum pm_provisional {
     PM_PROVISIONAL_UNLIKELY = 2,
 };
 
+/* So many tokens may lie every day, and no bounded estimate of a shader is off by more than the
+ * error, 0 to 1; 0 tokens: it may be if one lies (aggregator/curation/breakdown.h). error 0: nobody
+ * said, as where there are no tokens. */
+struct pm_lying {
+    uint32_t tokens;
+    double error;
+};
+
 struct pm_shader_estimates {
     struct pm_shader_key key;
     struct pm_environment environment;
@@ -80,8 +88,9 @@ struct pm_shader_estimates {
     const uint8_t
         *deficit; /* bitmap of `space` bits: points that still need samples; NULL: none do */
     const uint8_t
-        *provisional;     /* `space` of enum pm_provisional; NULL: published, or all unknown */
-    uint64_t entry_lanes; /* summed, a measure of how hot the shader is */
+        *provisional;      /* `space` of enum pm_provisional; NULL: published, or all unknown */
+    uint64_t entry_lanes;  /* summed, a measure of how hot the shader is */
+    struct pm_lying lying; /* of what is published */
     struct pm_shader_key original; /* as in struct pm_shader_profile */
 };
 

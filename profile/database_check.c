@@ -51,6 +51,9 @@ bool pm_shader_estimates_check(const struct pm_shader_estimates *shader, size_t 
         return pm_fail(error, PM_ERROR_INPUT, "shader %zu: is %s, but has %s points", index,
                        shader->published ? "published" : "not published",
                        shader->published ? "no" : "the estimates of its");
+    if (!(shader->lying.error >= 0 && shader->lying.error <= 1))
+        return pm_fail(error, PM_ERROR_INPUT, "shader %zu: field lying_error is not from 0 to 1",
+                       index);
     if (shader->provisional && !check_provisional(shader, index, error))
         return false;
     for (uint32_t i = 0; shader->points && i < shader->space; i++) {

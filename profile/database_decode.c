@@ -70,6 +70,7 @@ static bool take_shader(const Piecemeal__ShaderEstimates *message, size_t index,
     shader->as_of_day = message->as_of_day;
     shader->published = message->published;
     shader->entry_lanes = message->entry_lanes;
+    shader->lying = (struct pm_lying){message->lying_tokens, message->lying_error};
     return pm_bitmap_take(&message->deficit, message->space, what, "deficit", arena,
                           &shader->deficit, error) &&
            take_provisional(&message->provisional, what, arena, shader, error) &&

@@ -52,6 +52,8 @@ static Piecemeal__ShaderEstimates *fill_shader(const struct pm_shader_estimates 
     message->as_of_day = shader->as_of_day;
     message->published = shader->published;
     message->entry_lanes = shader->entry_lanes;
+    message->lying_tokens = shader->lying.tokens;
+    message->lying_error = (float)shader->lying.error;
     if (shader->deficit)
         message->deficit = pm_bytes_pack(shader->deficit, pm_bitmap_bytes(shader->space));
     if (shader->provisional)

@@ -101,6 +101,7 @@ struct judged {
     struct pm_point_estimate *points; /* `space` of them */
     uint8_t *deficit;
     uint32_t covered, lacking;
+    struct pm_breakdown breakdown; /* where somebody sees it */
 };
 
 /* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
@@ -209,6 +210,12 @@ static uint32_t least_of_level(const struct pm_curator *curator)
     return curator->min_tokens > 1 ? curator->min_tokens : 1;
 }
 
+static struct pm_lying lying_of(const struct pm_breakdown *breakdown)
+{
+    return breakdown->tokens < UINT32_MAX ? (struct pm_lying){breakdown->tokens, breakdown->error}
+                                          : (struct pm_lying){0};
+}
+
 static bool tell(const struct curation *curation, const struct judged *judged,
                  const struct pm_shader_estimates *shader, bool vouched, const uint8_t *levels,
                  struct pm_error *error)
@@ -231,7 +238,7 @@ static bool tell(const struct curation *curation, const struct judged *judged,
         .tokens = plain > flagged ? plain : flagged,
         .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1,
         .clusters_a_day = clusters_a_day(judged->aged),
-        .breakdown = find_breakdown(curation->curator, judged)};
+        .breakdown = judged->breakdown};
     return curation->observe(curation->user, &shown, error);
 }
 
@@ -271,6 +278,10 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     };
     if (shader.kind == PM_KIND_TIMING)
         shader.original = pm_originals_find(&curation->originals, &shader.key);
+    if (curation->observe || shader.published)
+        judged->breakdown = find_breakdown(curation->curator, judged);
+    if (shader.published)
+        shader.lying = lying_of(&judged->breakdown);
     struct pm_evidence *evidence = NULL;
     if (vouched && !gather_evidence(curation, judged, shader.published, &evidence, error))
         return false;

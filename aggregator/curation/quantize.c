@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define COUNT_BITS 4
+#define LYING_STEP 0x1p-8 /* of an error */
 
 uint64_t pm_quantize_count(uint64_t count)
 {
@@ -11,6 +12,12 @@ uint64_t pm_quantize_count(uint64_t count)
     while (count >> shift >> COUNT_BITS != 0)
         shift++;
     return count >> shift << shift;
+}
+
+struct pm_lying pm_quantize_lying(struct pm_lying lying)
+{
+    return (struct pm_lying){(uint32_t)pm_quantize_count(lying.tokens),
+                             fmin(ceil(lying.error / LYING_STEP) * LYING_STEP, 1)};
 }
 
 /* most: what the value cannot be above. */

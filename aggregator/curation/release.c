@@ -31,6 +31,7 @@ static bool make(struct pm_shader_estimates *shader, uint32_t today, struct pm_a
 {
     shader->as_of_day = today;
     shader->entry_lanes = pm_quantize_count(shader->entry_lanes);
+    shader->lying = pm_quantize_lying(shader->lying);
     if (!shader->points)
         return true;
     struct pm_point_estimate *points =

@@ -57,6 +57,7 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
                 }
             }
             shader->points = points;
+            shader->lying = (struct pm_lying){s, s % 2 ? 0.25 : 0};
         }
         if (!shader->published && s % 8 == 0) {
             uint8_t *levels = pm_arena_zalloc(arena, shader->space, 1);
@@ -102,6 +103,8 @@ static void round_trips(void **state)
         assert_int_equal(a->candidates, b->candidates);
         assert_int_equal(a->published, b->published);
         assert_true(a->entry_lanes == b->entry_lanes);
+        assert_int_equal(a->lying.tokens, b->lying.tokens);
+        assert_true(a->lying.error == b->lying.error);
         assert_int_equal(!a->deficit, !b->deficit);
         if (a->deficit)
             assert_memory_equal(a->deficit, b->deficit, (a->space + 7) / 8);
@@ -272,6 +275,11 @@ static void refuses_what_cannot_be(void **state)
     points[1].measures[2].ratio_high = (double)NAN;
     refuses(&database, "database: shader 0: point 1: measure 2 is not finite");
     points[1].measures[2].ratio_high = 0;
+    shaders[0].lying.error = (double)NAN;
+    refuses(&database, "database: shader 0: field lying_error is not from 0 to 1");
+    shaders[0].lying.error = 1.5;
+    refuses(&database, "database: shader 0: field lying_error is not from 0 to 1");
+    shaders[0].lying.error = 0;
     shaders[0].deficit = &deficit;
     refuses(&database, "database: shader 0: field deficit has bits outside its space of 2");
     shaders[0].deficit = NULL;

@@ -151,6 +151,9 @@ static void print_measured(const struct pm_database *database,
 static void print_state(const struct pm_shader_estimates *shader)
 {
     printf("%s", shader->published ? "published" : "needs samples");
+    if (shader->lying.error > 0)
+        printf(", off by %.3f at most if %u of a day's tokens lie", shader->lying.error,
+               shader->lying.tokens > 0 ? shader->lying.tokens : 1);
     if (shader->provisional)
         printf(", provisional: %u likely, %u unlikely",
                pm_provisional_count(shader, PM_PROVISIONAL_LIKELY),

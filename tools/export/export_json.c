@@ -55,6 +55,16 @@ static void add_provisional(cJSON *json, const struct pm_shader_estimates *shade
         cJSON_AddItemToArray(levels, cJSON_CreateString(names[shader->provisional[i]]));
 }
 
+/* What nobody said is not there. */
+static void add_lying(cJSON *json, const struct pm_lying *lying)
+{
+    if (lying->error <= 0)
+        return;
+    cJSON *inner = cJSON_AddObjectToObject(json, "lying");
+    cJSON_AddNumberToObject(inner, "tokens", lying->tokens);
+    cJSON_AddNumberToObject(inner, "error", lying->error);
+}
+
 static cJSON *shader_json(const struct pm_shader_estimates *shader)
 {
     char key[PM_SHADER_KEY_TEXT];
@@ -79,6 +89,7 @@ static cJSON *shader_json(const struct pm_shader_estimates *shader)
         cJSON_AddNumberToObject(json, "left_out", shader->candidates - shader->space);
     cJSON_AddNumberToObject(json, "covered", coverage.covered);
     cJSON_AddNumberToObject(json, "entry_lanes", (double)shader->entry_lanes);
+    add_lying(json, &shader->lying);
     add_provisional(json, shader);
     cJSON *points = cJSON_AddArrayToObject(json, "points");
     for (uint32_t i = 0; shader->points && i < shader->space; i++)

@@ -19,6 +19,7 @@ static int set_up(void **state)
     place->keeping.token_clusters = PM_TOKEN_CLUSTERS;
     place->keeping.min_tokens = PM_MIN_TOKENS;
     place->keeping.publish_all = false;
+    place->keeping.publish_seconds = PM_PUBLISH_SECONDS;
     *state = place;
     return 0;
 }
@@ -67,6 +68,18 @@ static struct seen look(struct place *place)
     return seen;
 }
 
+/* Who pulls the database is told, too: never of more tokens, nor of a smaller error. */
+static void assert_published(struct place *place, const struct pm_breakdown *breakdown)
+{
+    char etag[PM_ETAG_TEXT];
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 1);
+    const struct pm_lying *lying = &database.shaders[0].lying;
+    assert_true(lying->tokens > 0 && lying->tokens <= breakdown->tokens);
+    assert_true(lying->tokens > breakdown->tokens - breakdown->tokens / 8);
+    assert_true(lying->error >= breakdown->error && lying->error < breakdown->error + 0x1p-8);
+}
+
 /* As many tokens as it says lie as well as they can, and it is off by no more than it says; twice
  * as many put it off by more than may be. */
 static void test_breakdown_bound(void **state)
@@ -84,6 +97,7 @@ static void test_breakdown_bound(void **state)
     const uint32_t tokens = honest.breakdown.tokens;
     assert_in_range(tokens, 5, 100);
     assert_true(honest.breakdown.error <= 0.05);
+    assert_published(place, &honest.breakdown);
     for (uint64_t i = 0; i < tokens; i++)
         send(place, 5000 + i, UINT64_C(1) << 40, UINT64_C(1) << 40);
     struct seen lied = look(place);

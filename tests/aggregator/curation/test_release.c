@@ -361,6 +361,10 @@ static void test_quantized(void **state)
     assert_true(ratio->ratio_high == 1 && ratio->ratio <= 1);
     /* Where nothing is uncertain there is nothing to hide behind. */
     assert_true(point.measures[1].mean == 0.5 && point.measures[1].clusters == 15);
+    const struct pm_lying lying = pm_quantize_lying((struct pm_lying){17, 0.0498});
+    assert_int_equal(lying.tokens, 16);
+    assert_true(lying.error == 13 / 256.0);
+    assert_true(pm_quantize_lying((struct pm_lying){0, 1}).error == 1);
     assert_int_equal(pm_quantize_count(0), 0);
     assert_int_equal(pm_quantize_count(15), 15);
     assert_int_equal(pm_quantize_count(17), 16);

@@ -392,6 +392,46 @@ static void published_is_what_is_served(void **state)
     free(text);
 }
 
+/* Of a database that was pulled. */
+static void who_may_lie_is_said(void **state)
+{
+    (void)state;
+    struct pm_point_estimate point = {.calls = 9, .sessions = 9};
+    point.measures[0] = (struct pm_ratio){0.5, 0.45, 0.55, 0.5, 0.45, 0.55, 9};
+    struct pm_shader_estimates shader = {.key = key_of(1),
+                                         .environment = {.subgroup_size = 8},
+                                         .kind = PM_KIND_BLOCK,
+                                         .space = 1,
+                                         .published = true,
+                                         .points = &point,
+                                         .lying = {17, 0.0625}};
+    const struct pm_database database = {"g", 1, &shader, 1};
+    struct pm_buffer plain, body;
+    struct pm_error error;
+    char path[160];
+    pm_buffer_init(&plain, 1 << 16);
+    pm_buffer_init(&body, 1 << 16);
+    if (!pm_database_encode(&database, &plain, &error) ||
+        !pm_compress(plain.data, plain.size, &body, &error))
+        fail_msg("%s", error.message);
+    snprintf(path, sizeof(path), "%s/pulled", folder);
+    FILE *file = fopen(path, "wb");
+    assert_int_equal(fwrite(body.data, 1, body.size, file), body.size);
+    assert_int_equal(fclose(file), 0);
+    pm_buffer_finish(&plain);
+    pm_buffer_finish(&body);
+    db_says(0, "show --database pulled --points",
+            "published, off by 0.062 at most if 17 of a day's tokens lie");
+    char *text = db(0, "show --database pulled --json");
+    cJSON *root = cJSON_Parse(text);
+    const cJSON *lying =
+        cJSON_GetObjectItem(cJSON_GetArrayItem(cJSON_GetObjectItem(root, "shaders"), 0), "lying");
+    assert_int_equal(cJSON_GetObjectItem(lying, "tokens")->valueint, 17);
+    assert_true(cJSON_GetObjectItem(lying, "error")->valuedouble == 0.0625);
+    cJSON_Delete(root);
+    free(text);
+}
+
 /* The verdicts of published timings, for clients to believe. */
 static void signs_verdicts(void **state)
 {
@@ -449,6 +489,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(exports_a_file_whole, set_up, tear_down),
         cmocka_unit_test_setup_teardown(export_spares_what_it_reads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(published_is_what_is_served, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(who_may_lie_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(signs_verdicts, set_up, tear_down),
         cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { estimate, interval, lineChart } from "./chart.js";
 import { pager, table } from "./table.js";
-import { compact, count, el, fraction, link, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
+import { compact, count, el, fraction, link, many, name as nameOf, number, percent, shortKey, tile, tiles, time } from "./view.js";
 
 const LIMIT = 50;
 
@@ -42,10 +42,11 @@ const WAITS = {
   interval: (one) => `point ${one.point} is known to ±${number(one.have)}, needs ±${number(one.need)}`,
 };
 const duration = (days) => (days < 1 ? "less than a day" : days < 1.5 ? "about a day" : days > 3650 ? "more than ten years" : `about ${count(days)} days`);
+const perDay = (sessions) => `${number(sessions)} session${sessions === 1 ? "" : "s"} a day`;
 // Why it is not published, and until when; empty where it is.
 function waits(one) {
   if (one.published || one.waits === null) return [];
-  const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)} more, at ${number(one.waits.sessions_a_day)} sessions a day`;
+  const when = one.waits.players !== null ? `about ${number(one.waits.players)} players on one day` : one.waits.days === null ? null : `${duration(one.waits.days)} more, at ${perDay(one.waits.sessions_a_day)}`;
   return [WAITS[one.waits.for](one.waits), when].filter((text) => text !== null);
 }
 
@@ -142,7 +143,7 @@ function timingColumns(name) {
   ];
 }
 
-const timingNote = "A specialized shader has a key of its own. Clients use what is faster and leave what is slower, by published timings of their own device and driver.";
+const timingNote = "A specialized shader has a key of its own. A client uses it only where its own trial finds it faster. What is published as slower for its device and driver one client in twenty tries.";
 
 function timings(name, answer) {
   if (answer.total === 0) return [];
@@ -233,7 +234,7 @@ export async function game(place, name) {
     coverageCharts(history),
     el("h2", null, "Zero candidates, most zeros first"),
     candidateTable(name, candidates.candidates),
-    el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)),
+    candidates.total > 0 ? el("p", null, link(["games", name, "candidates"], {}, `All ${count(candidates.total)} zero candidates`)) : null,
     timings(name, timed),
     races(name, raced),
     el("h2", null, isTiming ? "Timings" : "Shaders, most lanes first"),
@@ -311,6 +312,14 @@ function known(one) {
   return el("p", { class: "verdict" }, subject(one), gain, told);
 }
 
+// How many tokens may lie.
+function lying(one) {
+  if (one.lying === null) return null;
+  const { tokens, error } = one.lying;
+  return el("p", { class: "note" }, tokens > 0 ? `If ${many(tokens, "token")} of a day's lie, no estimate below is off by more than ${number(error)}.`
+    : `One token that lies may put an estimate below off by ${number(error)}.`);
+}
+
 const MEASURES = {
   frequency: "Runs per invocation", uniform: "Uniform lanes", subgroups: "Runs per subgroup",
   zero: "P(zero)", writes: "Writes per subgroup", time: "Time, variant over original", spread: "A trial's own interval, ±",
@@ -367,6 +376,7 @@ export async function shader(place, name, key, profile) {
         tile("expected until each point has one", compact(one.samples_expected)),
       ])),
     one.time ? el("p", { class: "note" }, timingNote, one.original === null ? null : [" It was ", originalLink(name, one), "."]) : null,
+    lying(one),
     caveat ? el("p", { class: "note" }, caveat) : null,
     el("h2", null, "Points"),
     whichChoice(place),

@@ -360,6 +360,43 @@ def check_shader(dashboard):
     check(shader["profile"] in "".join(dashboard.column(1)), "the profiles of a shader")
 
 
+REASONS = (
+    ({"for": "tokens", "point": None, "have": 2, "need": 5, "sessions_a_day": 1.5, "days": None, "players": None}, "2 of 5 tokens on one day."),
+    ({"for": "sessions", "point": 7, "have": 3, "need": 20, "sessions_a_day": 1, "days": 17, "players": None},
+     "point 7 has 3 of 20 sessions; about 17 days more, at 1 session a day."),
+    ({"for": "interval", "point": 2, "have": 0.22, "need": 0.05, "sessions_a_day": 40, "days": 9, "players": None},
+     "point 2 is known to ±0.22, needs ±0.05; about 9 days more, at 40 sessions a day."),
+    ({"for": "interval", "point": 2, "have": 0.22, "need": 0.05, "sessions_a_day": 40, "days": None, "players": 120},
+     "point 2 is known to ±0.22, needs ±0.05; about 120 players on one day."),
+)
+LIARS = (({"tokens": 17, "error": 0.0498}, "If 17 tokens of a day's lie, no estimate below is off by more than 0.0498."),
+         ({"tokens": 0, "error": 0.25}, "One token that lies may put an estimate below off by 0.25."), (None, None))
+
+
+def check_reasons(dashboard):
+    """Why a shader is not published, and how many may lie about it; the reasons are ours, since this server has no tokens."""
+    shader = dashboard.get("/v1/games/Watch/shaders?kind=block")["shaders"][0]
+    fragment = f"#/games/Watch/shaders/{shader['key']}/{shader['profile']}"
+    cases = [({"published": False, "waits": waits}, f"Not published yet: {words}", None) for waits, words in REASONS]
+    cases += [({"published": True, "waits": None, "lying": lying}, "Published: clients have it.", words) for lying, words in LIARS]
+    for given, sentence, note in cases:
+        dashboard.open("#/")
+        dashboard.browser.run("""const [given, place] = arguments, real = window.fetch;
+            window.fetch = async (address, options) => {
+                const answer = await real(address, options);
+                if (!address.startsWith(place)) return answer;
+                const page = await answer.json();
+                Object.assign(page.shader, given);
+                return new Response(JSON.stringify(page), {headers: {'Content-Type': 'application/json'}});
+            };
+            location.hash = arguments[2]""", given, "/v1/games/Watch/shaders/" + shader["key"], fragment)
+        dashboard.browser.wait("return document.querySelector('h1').textContent.startsWith('Shader ')")
+        dashboard.ready()
+        check(dashboard.text(".verdict").endswith(sentence), f"of {given} it says: {dashboard.text('.verdict')}")
+        notes = [text for text in dashboard.texts(".note") if "lie" in text]
+        check(notes == ([note] if note else []), f"of {given} it says: {notes}")
+
+
 def check_quarantine(dashboard):
     entries = dashboard.get("/v1/quarantine")["entries"]
     dashboard.open("#/quarantine")
@@ -519,6 +556,7 @@ def main():
             check_game(dashboard)
             check_left_out(dashboard)
             check_shader(dashboard)
+            check_reasons(dashboard)
             check_quarantine(dashboard)
             check_service(dashboard)
             check_keys(dashboard)

@@ -200,6 +200,12 @@ bool pm_aggregator_know_shader(struct pm_aggregator *aggregator, const char *gam
                                const struct pm_shader_profile *shader, bool *replaced,
                                struct pm_error *error);
 
+/* What people call a shader: a line of PM_NAME_BYTES at most. Operators are shown it, from the next
+ * curation on; it is in no database. */
+bool pm_aggregator_name_shader(struct pm_aggregator *aggregator, const char *game,
+                               const struct pm_shader_key *key, const char *name,
+                               struct pm_error *error);
+
 /* Forgets a game with all that was published of it, or, when key is not NULL, one of its shaders,
  * and then curates. *blobs: the statistics that went, one a shader, environment, kind, day and
  * scene. PM_ERROR_STATE: there was nothing to forget. */

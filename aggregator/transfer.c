@@ -6,6 +6,7 @@
 #include "aggregator/storage/seal.h"
 #include "aggregator/trust/votes.h"
 
+#include "base/name.h"
 #include "profile/profile_check.h"
 #include <string.h>
 
@@ -192,6 +193,15 @@ static bool visit_original(void *user, const struct pm_shader_key *key,
            storage->operations->put_originals(storage, &one, 1, error);
 }
 
+static bool visit_name(void *user, const struct pm_shader_key *key, const char *name,
+                       struct pm_error *error)
+{
+    struct import *import = user;
+    struct pm_storage *storage = import->world->storage;
+    return pm_name_check(name, "a shader's name", PM_NAME_BYTES, error) &&
+           storage->operations->put_name(storage, import->game, key, name, error);
+}
+
 static bool import_game(void *user, struct pm_storage *storage, struct pm_error *error)
 {
     struct import *import = user;
@@ -205,6 +215,7 @@ static bool import_game(void *user, struct pm_storage *storage, struct pm_error 
            from->operations->list_scenes(from, import->game, UINT32_MAX, visit_scene, import,
                                          error) &&
            from->operations->read_originals(from, import->game, visit_original, import, error) &&
+           from->operations->read_names(from, import->game, visit_name, import, error) &&
            from->operations->read_game(from, import->game, NULL, visit_blob, import, error);
 }
 
@@ -261,6 +272,27 @@ bool pm_aggregator_know_shader(struct pm_aggregator *aggregator, const char *gam
 {
     struct knowing knowing = {game, shader, replaced};
     return pm_world_transact(&aggregator->world, PM_LAZY, know_shader, &knowing, error);
+}
+
+struct naming {
+    const char *game;
+    const struct pm_shader_key *key;
+    const char *name;
+};
+
+static bool name_shader(void *user, struct pm_storage *storage, struct pm_error *error)
+{
+    const struct naming *naming = user;
+    return storage->operations->put_name(storage, naming->game, naming->key, naming->name, error);
+}
+
+bool pm_aggregator_name_shader(struct pm_aggregator *aggregator, const char *game,
+                               const struct pm_shader_key *key, const char *name,
+                               struct pm_error *error)
+{
+    struct naming naming = {game, key, name};
+    return pm_name_check(name, "a shader's name", PM_NAME_BYTES, error) &&
+           pm_world_transact(&aggregator->world, PM_LAZY, name_shader, &naming, error);
 }
 
 /* ---- forgetting ---- */

@@ -329,6 +329,58 @@ static bool find_originals(struct pm_summary *summary, struct pm_error *error)
     return true;
 }
 
+/* ---- names ---- */
+
+struct gathering {
+    struct pm_summary *summary;
+    size_t allocated;
+};
+
+static bool take_name(void *user, const struct pm_shader_key *key, const char *name,
+                      struct pm_error *error)
+{
+    struct gathering *all = user;
+    struct pm_summary *summary = all->summary;
+    if (summary->name_count == PM_SUMMARY_SHADERS)
+        return true;
+    if (summary->name_count == all->allocated) {
+        const size_t allocated = all->allocated ? 2 * all->allocated : 64;
+        void *names = reallocarray(summary->names, allocated, sizeof(*summary->names));
+        if (!names)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the names of shaders");
+        summary->names = names;
+        all->allocated = allocated;
+    }
+    struct pm_summary_name *one = &summary->names[summary->name_count];
+    *one = (struct pm_summary_name){*key, strdup(name)};
+    if (!one->name)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for the name of a shader");
+    summary->name_count++;
+    summary->name_bytes += sizeof(*one) + strlen(name) + 1;
+    return true;
+}
+
+static bool read_names(struct pm_storage *storage, struct pm_summary *summary,
+                       struct pm_error *error)
+{
+    struct gathering all = {.summary = summary};
+    return storage->operations->read_names(storage, summary->game, take_name, &all, error);
+}
+
+static int compare_names(const void *key, const void *name)
+{
+    return memcmp(key, ((const struct pm_summary_name *)name)->key.bytes, PM_SHADER_KEY_BYTES);
+}
+
+const char *pm_summary_name_of(const struct pm_summary *summary, const struct pm_shader_key *key)
+{
+    const struct pm_summary_name *found =
+        summary->name_count > 0 ? bsearch(key->bytes, summary->names, summary->name_count,
+                                          sizeof(*summary->names), compare_names)
+                                : NULL;
+    return found ? found->name : NULL;
+}
+
 /* ---- a game ---- */
 
 bool pm_summary_curate(struct pm_curator *curator, const char *game,
@@ -346,7 +398,8 @@ bool pm_summary_curate(struct pm_curator *curator, const char *game,
     /* One with more uploads is of a game that was dropped, and has come back. */
     if (done && previous && previous->whole.uploads > summary->whole.uploads)
         previous = NULL;
-    if (!done || !fill_history(curator->world->storage, summary, previous, error)) {
+    if (!done || !fill_history(curator->world->storage, summary, previous, error) ||
+        !read_names(curator->world->storage, summary, error)) {
         pm_summary_drop(summary);
         return false;
     }
@@ -375,12 +428,15 @@ void pm_summary_drop(struct pm_summary *summary)
     free(summary->game);
     free(summary->shaders);
     free(summary->candidates);
+    for (size_t i = 0; i < summary->name_count; i++)
+        free(summary->names[i].name);
+    free(summary->names);
     free(summary);
 }
 
 size_t pm_summary_bytes(const struct pm_summary *summary)
 {
-    return sizeof(*summary) + strlen(summary->game) + 1 +
+    return sizeof(*summary) + strlen(summary->game) + 1 + summary->name_bytes +
            summary->shader_count * sizeof(*summary->shaders) +
            summary->candidate_count * sizeof(*summary->candidates);
 }

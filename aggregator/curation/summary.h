@@ -92,6 +92,12 @@ struct pm_summary_curve {
 };
 #define PM_SUMMARY_BATCH 8u /* points a sample: sampler.batch, as clients have it by default */
 
+/* What people call a shader of the list. */
+struct pm_summary_name {
+    struct pm_shader_key key;
+    char *name;
+};
+
 struct pm_summary {
     atomic_uint references;
     char *game;
@@ -106,11 +112,17 @@ struct pm_summary {
     uint64_t waiting[PM_REASONS]; /* shaders, by what they wait for */
     /* Those that are taken most often even at the lower end first, then by hits; none without. */
     struct pm_summary_candidate *candidates;
-    size_t candidate_count;    /* at most PM_SUMMARY_CANDIDATES */
-    uint64_t candidates_known; /* written in some session */
+    size_t candidate_count;        /* at most PM_SUMMARY_CANDIDATES */
+    uint64_t candidates_known;     /* written in some session */
+    struct pm_summary_name *names; /* ascending by key; at most PM_SUMMARY_SHADERS */
+    size_t name_count;
+    size_t name_bytes;
     struct pm_summary_history history;
     struct pm_summary_curve curve;
 };
+
+/* NULL: nobody said. */
+const char *pm_summary_name_of(const struct pm_summary *summary, const struct pm_shader_key *key);
 
 /* The curve between its points; share: of the uploads of now, 0 to 1. */
 double pm_summary_expected(const double curve[static PM_SUMMARY_CURVE], double share);

@@ -36,6 +36,17 @@ void pm_api_add_environment(struct pm_json *json, cJSON *object,
     pm_json_number(json, inner, "driver_version", environment->driver_version);
 }
 
+/* What it is called, where somebody said. */
+static void add_name(struct pm_json *json, cJSON *object, const struct pm_summary *summary,
+                     const struct pm_shader_key *key)
+{
+    const char *name = pm_summary_name_of(summary, key);
+    if (name)
+        pm_json_text(json, object, "name", name);
+    else
+        pm_json_null(json, object, "name");
+}
+
 static void add_flags(struct pm_json *json, cJSON *object, uint32_t flags)
 {
     cJSON *inner = pm_json_object(json, object, "flags");
@@ -121,6 +132,7 @@ void pm_api_add_shader(struct pm_json *json, cJSON *object, const struct pm_summ
     pm_shader_key_format(&shader->key, key);
     pm_api_profile_name(shader->kind, &shader->environment, profile);
     pm_json_text(json, object, "key", key);
+    add_name(json, object, summary, &shader->key);
     pm_json_text(json, object, "profile", profile);
     pm_json_text(json, object, "kind", pm_kind_name(shader->kind));
     pm_api_add_environment(json, object, &shader->environment);
@@ -340,6 +352,7 @@ enum MHD_Result pm_api_candidates(struct pm_get *get)
         pm_shader_key_format(&candidate->key, key);
         pm_api_profile_name(PM_KIND_ZERO, &candidate->environment, profile);
         pm_json_text(&json, object, "key", key);
+        add_name(&json, object, summary, &candidate->key);
         pm_json_text(&json, object, "profile", profile);
         pm_api_add_environment(&json, object, &candidate->environment);
         pm_json_number(&json, object, "point", candidate->point);

@@ -157,6 +157,10 @@ static inline uint64_t pm_storage_claim_number(const struct pm_storage_claim *cl
 typedef bool (*pm_storage_visit_claim)(void *user, const struct pm_storage_claim *claim,
                                        struct pm_error *error);
 
+/* name: UTF-8, what people call the shader. */
+typedef bool (*pm_storage_visit_name)(void *user, const struct pm_shader_key *key, const char *name,
+                                      struct pm_error *error);
+
 /* original: of the game's shader that the timed one of `key` was specialized from; day: the last on
  * which enough said so. Both keys are NULL: the row is not what was written. */
 typedef bool (*pm_storage_visit_original)(void *user, const struct pm_shader_key *key,
@@ -278,6 +282,9 @@ struct pm_storage_operations {
     /* What is known already stays until enough have not said so for the retention. */
     bool (*put_originals)(struct pm_storage *storage, const struct pm_storage_original *originals,
                           size_t count, struct pm_error *error);
+    /* What people call a shader, in the place of what they called it before. */
+    bool (*put_name)(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
+                     const char *name, struct pm_error *error);
     /* Keeps no more than `most` entries and `most_bytes` of bodies: the oldest go. */
     bool (*add_quarantined)(struct pm_storage *storage, const struct pm_quarantined *entry,
                             uint32_t most, uint64_t most_bytes, struct pm_error *error);
@@ -375,6 +382,9 @@ struct pm_storage_operations {
     /* Sorted by key. */
     bool (*read_originals)(struct pm_storage *storage, const char *game,
                            pm_storage_visit_original visit, void *user, struct pm_error *error);
+    /* Those that are known, sorted by key. */
+    bool (*read_names)(struct pm_storage *storage, const char *game, pm_storage_visit_name visit,
+                       void *user, struct pm_error *error);
     /* The newest first; game NULL: of all games. */
     bool (*read_quarantine)(struct pm_storage *storage, const char *game,
                             pm_visit_quarantined visit, void *user, struct pm_error *error);

@@ -309,6 +309,18 @@ static void add_others(struct pm_aggregator *aggregator, struct pm_random *rando
     pm_arena_destroy(arena);
 }
 
+/* Those of every third shader, as `piecemeal db import-shaders` would. */
+static void name_shaders(struct pm_aggregator *aggregator, const struct game *game)
+{
+    struct pm_error error;
+    for (size_t i = 0; i < game->count; i += 3) {
+        char name[64];
+        const struct pm_shader_key key = key_of(game->shapes[i].number);
+        snprintf(name, sizeof(name), "<b>material %zu.frag", i);
+        must(pm_aggregator_name_shader(aggregator, "Watch", &key, name, &error), &error);
+    }
+}
+
 static void write_body(const char *path, const struct game *game, struct pm_random *random)
 {
     struct pm_arena *arena = pm_arena_create(0);
@@ -345,6 +357,7 @@ int main(int argc, char **argv)
     make_game(&game, strtoull(argv[2], NULL, 10), &random);
     struct pm_aggregator *aggregator = pm_aggregator_open(argv[1], &info, &error);
     must(aggregator != NULL, &error);
+    name_shaders(aggregator, &game);
     fill(aggregator, &game, (uint32_t)strtoul(argv[3], NULL, 10), &now, &random);
     add_others(aggregator, &random);
     pm_aggregator_destroy(aggregator);

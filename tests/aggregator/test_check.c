@@ -155,6 +155,7 @@ static void fill_rows(const struct place *place)
         claim.mark = NULL;
         claim.tokens = 5;
         assert_true(operations->put_claims(storage, &claim, 1, &error));
+        assert_true(operations->put_name(storage, "game", &claim.key, "sky.frag", &error));
     }
     operations->destroy(storage);
 }
@@ -249,8 +250,8 @@ static unsigned flip_rows(const struct place *place, const char *table, unsigned
 static void test_flipped_bits_of_rows(void **state)
 {
     static const char *const tables[] = {
-        "games",   "scenes",  "spaces", "claims",      "originals",  "databases", "coverage",
-        "origins", "samples", "bodies", "claim_marks", "upload_ids", "statistics"};
+        "games",   "scenes",  "spaces", "claims",      "originals",  "databases",  "coverage",
+        "origins", "samples", "bodies", "claim_marks", "upload_ids", "statistics", "shader_names"};
     const struct place *place = *state;
     unsigned missed = 0;
     run(place, "DELETE FROM scenes; DELETE FROM originals; DELETE FROM claims");

@@ -83,6 +83,14 @@ static bool append_game(void *user, const char *game, uint64_t uploads, struct p
     return pm_buffer_printf(user, "%s=%llu ", game, (unsigned long long)uploads);
 }
 
+static bool append_name(void *user, const struct pm_shader_key *key, const char *name,
+                        struct pm_error *error)
+{
+    (void)error;
+    return pm_buffer_append(user, key->bytes, sizeof(key->bytes)) &&
+           pm_buffer_printf(user, "%s ", name);
+}
+
 /* All that is known of a game, byte by byte. */
 static struct pm_buffer all_of(struct pm_aggregator *aggregator, const char *game)
 {
@@ -92,7 +100,8 @@ static struct pm_buffer all_of(struct pm_aggregator *aggregator, const char *gam
     pm_buffer_init(&all, 1 << 26);
     if (!pm_aggregator_fold(aggregator, game, &error) ||
         !storage->operations->list_games(storage, append_game, &all, &error) ||
-        !storage->operations->read_game(storage, game, NULL, append_blob, &all, &error))
+        !storage->operations->read_game(storage, game, NULL, append_blob, &all, &error) ||
+        !storage->operations->read_names(storage, game, append_name, &all, &error))
         fail_msg("%s", error.message);
     return all;
 }
@@ -150,6 +159,11 @@ static void test_sums_are_exact(void **state)
         store(place->sites[i % 2], profile);
         store(place->sites[2], profile);
     }
+    const struct pm_shader_key named = key_of(3);
+    struct pm_error error;
+    for (int site = 1; site < 3; site++)
+        assert_true(pm_aggregator_name_shader(place->sites[site], "game", &named, "sky", &error));
+    assert_false(pm_aggregator_name_shader(place->sites[1], "game", &named, "two\nlines", &error));
     assert_same(place->sites[0], place->sites[2], false);
     must_import(place, 0, 1);
     assert_same(place->sites[0], place->sites[2], true);

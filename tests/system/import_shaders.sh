@@ -9,6 +9,12 @@ run_quietly "$scratch/run" "$piecemeal" run --local --set sampler.window_probabi
 "$piecemeal" db import-shaders --game pm_test_gpu --store "$store" >"$scratch/known" || fail "nothing is imported"
 grep -qx '6 shaders: [1-9][0-9]* numbers of points are known; 0 were otherwise before' "$scratch/known" ||
     { cat "$scratch/known"; fail "the layer said otherwise"; }
+python3 - "$XDG_DATA_HOME" <<'P' || fail "shaders have no names"
+import glob, sqlite3, sys
+storage = [path for path in glob.glob(sys.argv[1] + "/piecemeal/**/*.sqlite*", recursive=True) if not path.endswith(("-wal", "-shm"))][0]
+names = [row[0] for row in sqlite3.connect(storage).execute("SELECT name FROM shader_names WHERE game = 'pm_test_gpu'")]
+assert len(names) == 6 and all(names), names
+P
 # It goes on to count, where no trial takes the recordings.
 run_quietly "$scratch/again" "$piecemeal" run --local --set sampler.window_probability=1 --set sampler.api_probability=1 \
     --set sampler.batch=all --set debug.synchronous=true --set optimize.zero=false --set optimize.blocks=false \

@@ -2,6 +2,7 @@
 #include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/stored/known_points.h"
+#include "tools/stored/shader_name.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -12,8 +13,9 @@ static const char help[] =
     "  --storage FILE   an aggregator's SQLite file (the one of `run --local`)\n"
     "  --config FILE    as for `db curate`\n\n"
     "What follows from a shader's words (how many points it has, and which run at most once) is "
-    "known\nfrom then on: what clients say otherwise is left out. The words stay here. Statistics "
-    "of a shader\nwhose number of points was a lie are deleted.\n";
+    "known\nfrom then on: what clients say otherwise is left out. The dashboard says what it is "
+    "called. The words stay\nhere. Statistics of a shader whose number of points was a lie are "
+    "deleted.\n";
 
 struct import {
     struct pm_aggregator *aggregator;
@@ -42,25 +44,34 @@ static bool know(struct import *import, const struct pm_shader_key *key,
     return true;
 }
 
+static bool name(struct import *import, const struct pm_shader_key *key,
+                 const struct pm_stored_shader *stored, struct pm_arena *arena)
+{
+    const char *text = pm_shader_name(stored, arena);
+    return text ? pm_aggregator_name_shader(import->aggregator, import->game, key, text,
+                                            import->error)
+                : pm_fail(import->error, PM_ERROR_MEMORY, "out of memory for the name of a shader");
+}
+
 static void visit(void *user, const char *path)
 {
     struct import *import = user;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    const char *slash = strrchr(path, '/'), *file = slash ? slash + 1 : path;
     char text[PM_SHADER_KEY_TEXT] = "";
     struct pm_shader_key key;
     struct pm_stored_shader stored;
     struct pm_known_points facts[PM_KNOWN_POINTS];
     size_t count;
-    if (import->failed || strlen(name) < sizeof(text))
+    if (import->failed || strlen(file) < sizeof(text))
         return;
-    memcpy(text, name, sizeof(text) - 1);
+    memcpy(text, file, sizeof(text) - 1);
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_error why = {0};
     if (arena && pm_shader_key_parse(text, &key) &&
         pm_shader_store_read(import->store, &key, arena, &stored, &why) &&
         pm_known_points_of(&stored, arena, facts, &count, &why)) {
         import->shaders++;
-        import->failed = !know(import, &key, facts, count);
+        import->failed = !know(import, &key, facts, count) || !name(import, &key, &stored, arena);
     } else {
         import->unread++;
         fprintf(stderr, "piecemeal db import-shaders: %s: %s\n", path,

@@ -95,13 +95,15 @@ function coverageCharts(history) {
   ];
 }
 
-const shaderLink = (name, shader, parameters) =>
-  el("span", { class: "key" }, link(["games", name, "shaders", shader.key, shader.profile], parameters || {}, shortKey(shader.key), shader.key));
+// By what it is called, where that is known, and its key below.
+const shaderLink = (name, shader, parameters) => el("span", { class: shader.name === null ? "key" : "key named" },
+  link(["games", name, "shaders", shader.key, shader.profile], parameters || {}, shader.name === null ? shortKey(shader.key) : nameOf(shader.name), shader.key));
+const below = (shader, text) => el("span", { class: "sub" }, shader.name === null ? text : `${text}, ${shortKey(shader.key)}`);
 
 function shaderColumns(name) {
   return [
     { name: "Shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
-      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, shader.profile)) },
+      el("span", null, shaderLink(name, shader), below(shader, shader.profile)) },
     { name: "Share of lanes", sort: "entry_lanes", natural: "descending", cell: (shader) => percent(shader.share) },
     { name: "Covered", sort: "points_missing", natural: "descending", cell: (shader) => coverage(shader.points_covered, shader.points) },
     { name: "Points", sort: "points", natural: "descending", cell: (shader) => shader.left_out === null ? count(shader.points) :
@@ -131,7 +133,7 @@ const originalLink = (name, shader) => (shader.original === null ? null : el("sp
 function timingColumns(name) {
   return [
     { name: "Specialized shader", text: true, sort: "key", natural: "ascending", cell: (shader) =>
-      el("span", null, shaderLink(name, shader), el("span", { class: "sub" }, device(shader.environment)), originalLink(name, shader)) },
+      el("span", null, shaderLink(name, shader), below(shader, device(shader.environment)), originalLink(name, shader)) },
     { name: "Time, over the game's own", sort: "time", natural: "ascending", cell: measured((one) => el("span", null,
       interval95(one.ratio, one.low, one.high), el("span", { class: "sub" }, interval(one.low, one.ratio, one.high, Math.max(1, one.high))))) },
     { name: "A trial is sure to", cell: measured((one) => (one.spread === null ? "–" : "±" + number(one.spread))) },
@@ -259,7 +261,7 @@ function candidateTable(name, rows) {
   const columns = [
     { name: "Shader", text: true, cell: (one) => el("span", null,
       shaderLink(name, one, { offset: LIMIT * Math.floor(one.point / LIMIT) }),
-      el("span", { class: "sub" }, one.profile)) },
+      below(one, one.profile)) },
     { name: "Point", cell: (one) => count(one.point) },
     { name: "Zeros / 100 subgroups", cell: (one) => el("span", null, number(100 * one.zeros),
       el("span", { class: "sub" }, `at least ${number(100 * one.zeros_low)}`)) },
@@ -359,7 +361,8 @@ export async function shader(place, name, key, profile) {
   const caveat = one.flags.occluded ? "Counts pixels that were occluded, too. " : "";
   return { title: "Shader " + shortKey(key), nodes: [
     crumbs(link([], {}, "Games"), link(["games", name], {}, nameOf(name)), link(["games", name, "shaders", key], {}, "all profiles of this shader")),
-    el("h1", { tabindex: -1 }, "Shader ", el("span", { class: "key" }, one.key)),
+    el("h1", { tabindex: -1 }, "Shader ", one.name === null ? el("span", { class: "key" }, one.key) : nameOf(one.name)),
+    one.name === null ? null : el("p", { class: "note key" }, one.key),
     known(one),
     tiles(
       tile("of the points covered", fraction(one.points_covered, one.points), `${one.points_covered} of ${one.points}`),

@@ -196,6 +196,50 @@ bool pm_postgres_read_originals(struct pm_storage *storage, const char *game,
     return pm_pg_select((struct pm_postgres *)storage, &query, take_original, &all, error);
 }
 
+/* ---- names ---- */
+
+bool pm_postgres_put_name(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, const char *name, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "INSERT INTO shader_names (game, key, name) VALUES (");
+    pm_pg_text(&query, game);
+    pm_pg_comma(&query);
+    pm_pg_key(&query, key);
+    pm_pg_comma(&query);
+    pm_pg_text(&query, name);
+    pm_pg_sql(&query, ") ON CONFLICT (game, key) DO UPDATE SET name = excluded.name");
+    return pm_pg_do((struct pm_postgres *)storage, &query, NULL, error);
+}
+
+struct name_visit {
+    pm_storage_visit_name visit;
+    void *user;
+};
+
+static bool take_name(void *user, const PGresult *result, int row, struct pm_error *error)
+{
+    const struct name_visit *visit = user;
+    struct pm_shader_key key;
+    size_t size;
+    const char *bytes = pm_pg_get(result, row, 0, &size);
+    if (size != PM_SHADER_KEY_BYTES)
+        return true;
+    memcpy(key.bytes, bytes, size);
+    return visit->visit(visit->user, &key, pm_pg_get(result, row, 1, &size), error);
+}
+
+bool pm_postgres_read_names(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_name visit, void *user, struct pm_error *error)
+{
+    struct name_visit all = {visit, user};
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "SELECT key, name FROM shader_names WHERE game = ");
+    pm_pg_text(&query, game);
+    pm_pg_sql(&query, " ORDER BY key");
+    return pm_pg_select((struct pm_postgres *)storage, &query, take_name, &all, error);
+}
+
 /* ---- quarantine ---- */
 
 static bool add_quarantined(struct pm_postgres *postgres, const struct pm_quarantined *entry,

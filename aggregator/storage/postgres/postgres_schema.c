@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define SCHEMA_VERSION 5
+#define SCHEMA_VERSION 6
 
 /* Each step leads from the schema before it to the next. A step that was released is never edited.
  * Every key begins with what rows are distributed by where an engine has several machines: the
@@ -102,6 +102,9 @@ static const char *const steps[SCHEMA_VERSION] = {
     /* 5. Samples and statistics may be of variants (races.h), and those of timings may have
      * spreads, which nobody before can read; the tables are the same. */
     "SELECT 1",
+    /* 6. What people call shaders. */
+    "CREATE TABLE shader_names (game text COLLATE \"C\", key bytea, name text NOT NULL,"
+    " PRIMARY KEY (game, key))",
 };
 
 /* Where the engine is Citus, tables are distributed: by their games, those of one game on one shard
@@ -118,6 +121,7 @@ static const char distribute[] =
     " ('upload_ids', 'game', 'games', NULL), ('samples', 'game', 'games', NULL),"
     " ('spaces', 'game', 'games', NULL), ('claims', 'game', 'games', NULL),"
     " ('claim_marks', 'game', 'games', NULL), ('originals', 'game', 'games', NULL),"
+    " ('shader_names', 'game', 'games', NULL),"
     " ('statistics', 'game', 'games', NULL), ('databases', 'game', 'games', NULL),"
     " ('coverage', 'game', 'games', NULL), ('quarantine', 'game', 'games', NULL),"
     " ('leases', 'game', 'games', NULL), ('caps', 'mark', 'none', machines),"

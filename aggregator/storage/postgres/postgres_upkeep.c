@@ -64,6 +64,7 @@ static const char *const empties[] = {
     "DELETE FROM claims WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM claim_marks WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM originals WHERE game = $1" NOTHING_LEFT,
+    "DELETE FROM shader_names WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM coverage WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM scenes WHERE game = $1" NOTHING_LEFT,
     "DELETE FROM databases WHERE game = $1" NOTHING_LEFT,
@@ -209,6 +210,7 @@ static const char *const of_shader[] = {
     "DELETE FROM claims WHERE game = $1 AND key = $2",
     "DELETE FROM claim_marks WHERE game = $1 AND key = $2",
     "DELETE FROM originals WHERE game = $1 AND (key = $2 OR original = $2)",
+    "DELETE FROM shader_names WHERE game = $1 AND key = $2",
 };
 static const char *const of_game[] = {
     "DELETE FROM statistics WHERE game = $1", "DELETE FROM spaces WHERE game = $1",
@@ -217,7 +219,7 @@ static const char *const of_game[] = {
     "DELETE FROM databases WHERE game = $1",  "DELETE FROM scenes WHERE game = $1",
     "DELETE FROM coverage WHERE game = $1",   "DELETE FROM quarantine WHERE game = $1",
     "DELETE FROM origins WHERE game = $1",    "DELETE FROM leases WHERE game = $1",
-    "DELETE FROM games WHERE game = $1",
+    "DELETE FROM games WHERE game = $1",      "DELETE FROM shader_names WHERE game = $1",
 };
 
 static bool drop(struct pm_postgres *postgres, const char *game, const struct pm_shader_key *key,

@@ -262,6 +262,11 @@ bool pm_postgres_put_originals(struct pm_storage *storage,
 bool pm_postgres_read_originals(struct pm_storage *storage, const char *game,
                                 pm_storage_visit_original visit, void *user,
                                 struct pm_error *error);
+bool pm_postgres_put_name(struct pm_storage *storage, const char *game,
+                          const struct pm_shader_key *key, const char *name,
+                          struct pm_error *error);
+bool pm_postgres_read_names(struct pm_storage *storage, const char *game,
+                            pm_storage_visit_name visit, void *user, struct pm_error *error);
 bool pm_postgres_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                  uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_postgres_read_quarantine(struct pm_storage *storage, const char *game,

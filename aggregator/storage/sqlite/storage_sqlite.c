@@ -102,6 +102,8 @@ static const struct pm_storage_operations operations = {
     .read_claims = pm_sqlite_read_claims,
     .put_originals = pm_sqlite_put_originals,
     .read_originals = pm_sqlite_read_originals,
+    .put_name = pm_sqlite_put_name,
+    .read_names = pm_sqlite_read_names,
     .add_quarantined = pm_sqlite_add_quarantined,
     .read_quarantine = pm_sqlite_read_quarantine,
     .prune = pm_sqlite_prune,
@@ -121,7 +123,7 @@ static struct pm_sqlite *create(const char *path, pm_storage_merge merge, struct
     pthread_mutex_init(&sqlite->readers_mutex, NULL);
     sqlite->storage.operations = &operations;
     sqlite->merge = merge;
-    sqlite->has_marks = true;
+    sqlite->has_marks = sqlite->has_names = true;
     sqlite->patience = PM_SQLITE_BUSY_MILLISECONDS;
     atomic_init(&sqlite->hurry, INT64_MAX);
     sqlite->path = copy;
@@ -172,7 +174,9 @@ struct pm_storage *pm_storage_sqlite_open_to_read(const char *path, struct pm_er
         fine = pm_fail(error, PM_ERROR_STATE, "%s: is of the older schema %d; serve it once", path,
                        (int)version);
     struct pm_sqlite *sqlite = fine ? create(path, NULL, error) : NULL;
-    if (sqlite)
+    if (sqlite) {
         sqlite->has_marks = pm_sqlite_has_marks(version);
+        sqlite->has_names = pm_sqlite_has_names(version);
+    }
     return sqlite ? &sqlite->storage : NULL;
 }

@@ -9,6 +9,7 @@ static const char *const of_shader[] = {
     "DELETE FROM claims WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM claim_marks WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
     "DELETE FROM originals WHERE game = ?1 AND (?2 IS NULL OR key = ?2 OR original = ?2)",
+    "DELETE FROM shader_names WHERE game = ?1 AND (?2 IS NULL OR key = ?2)",
 };
 static const char *const of_game[] = {
     "DELETE FROM samples WHERE game = ?1",    "DELETE FROM databases WHERE game = ?1",

@@ -51,6 +51,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_FORGET_BLOBS,
     PM_SQLITE_REPLACE_SPACE,
     PM_SQLITE_PUT_ORIGINAL,
+    PM_SQLITE_PUT_NAME,
     PM_SQLITE_ADD_QUARANTINED,
     PM_SQLITE_QUARANTINE_SIZE,
     PM_SQLITE_DROP_QUARANTINED,
@@ -66,6 +67,7 @@ enum pm_sqlite_statement {
     PM_SQLITE_EMPTY_CLAIMS,
     PM_SQLITE_EMPTY_MARKS,
     PM_SQLITE_EMPTY_ORIGINALS,
+    PM_SQLITE_EMPTY_NAMES,
     PM_SQLITE_EMPTY_SCENES,
     PM_SQLITE_EMPTY_COVERAGE,
     PM_SQLITE_EMPTY_DATABASES,
@@ -79,6 +81,7 @@ struct pm_sqlite {
     char *path;
     pm_storage_merge merge;
     bool has_marks; /* pm_sqlite_has_marks */
+    bool has_names; /* pm_sqlite_has_names */
     sqlite3 *writer;
     sqlite3_stmt *statements[PM_SQLITE_STATEMENTS]; /* the writer's */
     struct pm_error merge_error; /* why the merge function failed; code PM_OK: it did not */
@@ -222,6 +225,8 @@ int64_t pm_sqlite_newest_version(void);
 int64_t pm_sqlite_oldest_readable_version(void);
 /* Are marks rows? Before, claims counted them, too. */
 bool pm_sqlite_has_marks(int64_t version);
+/* Or shaders' names? */
+bool pm_sqlite_has_names(int64_t version);
 
 /* Big-endian, so that SQLite sorts environments as their fields sort. */
 void pm_sqlite_pack_environment(const struct pm_environment *environment,
@@ -268,6 +273,8 @@ bool pm_sqlite_read_claims(struct pm_storage *storage, const char *game,
                            pm_storage_visit_claim visit, void *user, struct pm_error *error);
 bool pm_sqlite_read_originals(struct pm_storage *storage, const char *game,
                               pm_storage_visit_original visit, void *user, struct pm_error *error);
+bool pm_sqlite_read_names(struct pm_storage *storage, const char *game, pm_storage_visit_name visit,
+                          void *user, struct pm_error *error);
 bool pm_sqlite_read_quarantine(struct pm_storage *storage, const char *game,
                                pm_visit_quarantined visit, void *user, struct pm_error *error);
 
@@ -297,6 +304,8 @@ bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
 bool pm_sqlite_put_originals(struct pm_storage *storage,
                              const struct pm_storage_original *originals, size_t count,
                              struct pm_error *error);
+bool pm_sqlite_put_name(struct pm_storage *storage, const char *game,
+                        const struct pm_shader_key *key, const char *name, struct pm_error *error);
 bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,

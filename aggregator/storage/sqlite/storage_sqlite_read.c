@@ -384,6 +384,33 @@ bool pm_sqlite_read_originals(struct pm_storage *storage, const char *game,
                        &(struct parameters){.game = game}, original_row, &all, error);
 }
 
+struct name_visit {
+    pm_storage_visit_name visit;
+    void *user;
+};
+
+static bool name_row(void *user, sqlite3_stmt *statement, struct pm_error *error)
+{
+    const struct name_visit *visit = user;
+    const void *bytes = sqlite3_column_blob(statement, 0);
+    const char *name = (const char *)sqlite3_column_text(statement, 1);
+    struct pm_shader_key key;
+    if (!bytes || !name || sqlite3_column_bytes(statement, 0) != PM_SHADER_KEY_BYTES)
+        return true; /* --check says so */
+    memcpy(key.bytes, bytes, PM_SHADER_KEY_BYTES);
+    return visit->visit(visit->user, &key, name, error);
+}
+
+bool pm_sqlite_read_names(struct pm_storage *storage, const char *game, pm_storage_visit_name visit,
+                          void *user, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    struct name_visit all = {visit, user};
+    return !sqlite->has_names ||
+           select_rows(sqlite, "SELECT key, name FROM shader_names WHERE game = ?1 ORDER BY key",
+                       &(struct parameters){.game = game}, name_row, &all, error);
+}
+
 struct quarantine_visit {
     pm_visit_quarantined visit;
     void *user;

@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 12
+#define SCHEMA_VERSION 13
 /* The tables that are read have not changed since, but for marks. */
 #define TABLES_VERSION 5
 
@@ -118,6 +118,9 @@ static const char *const steps[SCHEMA_VERSION] = {
      * spreads, which nobody before can read; the
      * tables are the same. */
     "",
+    /* 13: what people call shaders. */
+    "CREATE TABLE shader_names (game TEXT NOT NULL, key BLOB NOT NULL, name TEXT NOT NULL,"
+    " seal INTEGER NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;",
 };
 
 static bool is_full(int saved_errno)
@@ -257,6 +260,11 @@ int64_t pm_sqlite_newest_version(void)
 bool pm_sqlite_has_marks(int64_t version)
 {
     return version >= 8;
+}
+
+bool pm_sqlite_has_names(int64_t version)
+{
+    return version >= 13;
 }
 
 int64_t pm_sqlite_oldest_readable_version(void)

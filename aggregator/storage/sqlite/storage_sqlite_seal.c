@@ -47,6 +47,8 @@ static const char *const checks[] = {
     " WHERE seal IS NOT seal(game, key, kind, scope, space, tokens, day, marks_day)",
     "SELECT 'the original of shader ' || quote(key) || ' of game ' || quote(game) FROM originals"
     " WHERE seal IS NOT seal(game, key, original, day)",
+    "SELECT 'the name of shader ' || quote(key) || ' of game ' || quote(game) FROM shader_names"
+    " WHERE seal IS NOT seal(game, key, name)",
     "SELECT 'what is published of game ' || quote(game) || ', scene ' || quote(scene)"
     " FROM databases WHERE seal IS NOT seal(game, scene, etag, previous_etag)",
     "SELECT 'the coverage of game ' || quote(game) || ' at ' || quote(time) FROM coverage"

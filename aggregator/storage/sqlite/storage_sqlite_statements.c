@@ -96,6 +96,8 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
                                " ON CONFLICT DO UPDATE SET day = excluded.day,"
                                " seal = seal(game, key, original, excluded.day)"
                                " WHERE original = excluded.original AND day < excluded.day",
+    [PM_SQLITE_PUT_NAME] =
+        "INSERT OR REPLACE INTO shader_names VALUES (?1, ?2, ?3, seal(?1, ?2, ?3))",
     [PM_SQLITE_ADD_QUARANTINED] =
         "INSERT INTO quarantine (time, game, reason, body_size, body) VALUES (?1, ?2, ?3, ?4, ?5)",
     [PM_SQLITE_QUARANTINE_SIZE] = "SELECT count(*), ifnull(sum(body_size), 0) FROM quarantine",
@@ -142,6 +144,9 @@ static const char *const sql[PM_SQLITE_STATEMENTS] = {
     [PM_SQLITE_EMPTY_ORIGINALS] =
         "DELETE FROM originals WHERE (game, key) IN"
         " (SELECT game, key FROM originals WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
+    [PM_SQLITE_EMPTY_NAMES] =
+        "DELETE FROM shader_names WHERE (game, key) IN"
+        " (SELECT game, key FROM shader_names WHERE game IN " EMPTY_GAMES " LIMIT ?2)",
     [PM_SQLITE_EMPTY_COVERAGE] =
         "DELETE FROM coverage WHERE rowid IN"
         " (SELECT rowid FROM coverage WHERE game IN " EMPTY_GAMES " LIMIT ?2)",

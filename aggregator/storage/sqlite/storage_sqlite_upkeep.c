@@ -48,6 +48,18 @@ bool pm_sqlite_put_originals(struct pm_storage *storage,
     return done;
 }
 
+bool pm_sqlite_put_name(struct pm_storage *storage, const char *game,
+                        const struct pm_shader_key *key, const char *name, struct pm_error *error)
+{
+    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
+    sqlite3_stmt *s = pm_sqlite_prepared(sqlite, PM_SQLITE_PUT_NAME, error);
+    return s && pm_sqlite_run(sqlite, s,
+                              PM_SQLITE_BOUND(pm_sqlite_bind_text(s, 1, game),
+                                              pm_sqlite_bind_key(s, 2, key),
+                                              pm_sqlite_bind_text(s, 3, name)),
+                              NULL, error);
+}
+
 /* ---- quarantine ---- */
 
 struct quarantine_size {
@@ -117,10 +129,10 @@ static bool prune_games(struct pm_sqlite *sqlite, uint32_t rows, uint64_t *delet
                         struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {
-        PM_SQLITE_EMPTY_SPACES,    PM_SQLITE_EMPTY_CLAIMS,   PM_SQLITE_EMPTY_MARKS,
-        PM_SQLITE_EMPTY_ORIGINALS, PM_SQLITE_EMPTY_COVERAGE, PM_SQLITE_EMPTY_SCENES,
-        PM_SQLITE_EMPTY_DATABASES, PM_SQLITE_EMPTY_ORIGINS,  PM_SQLITE_EMPTY_GAMES,
-        PM_SQLITE_EMPTY_BODIES,
+        PM_SQLITE_EMPTY_SPACES,    PM_SQLITE_EMPTY_CLAIMS,    PM_SQLITE_EMPTY_MARKS,
+        PM_SQLITE_EMPTY_ORIGINALS, PM_SQLITE_EMPTY_NAMES,     PM_SQLITE_EMPTY_COVERAGE,
+        PM_SQLITE_EMPTY_SCENES,    PM_SQLITE_EMPTY_DATABASES, PM_SQLITE_EMPTY_ORIGINS,
+        PM_SQLITE_EMPTY_GAMES,     PM_SQLITE_EMPTY_BODIES,
     };
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         if (!prune_step(sqlite, steps[i], 0, rows, deleted, error))

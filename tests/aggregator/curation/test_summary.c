@@ -54,6 +54,8 @@ static void test_shaders(void **state)
                                                 block_shader(place->arena, 2, 4, hot, 2)};
     upload(place, "game", shaders, 2);
     upload(place, "game", &shaders[1], 1);
+    assert_true(
+        pm_aggregator_name_shader(place->aggregator, "game", &shaders[1].key, "sky.frag", NULL));
     struct pm_summary *summary = summarize(place, NULL);
     assert_int_equal(summary->shader_count, 2);
     assert_int_equal(summary->whole.uploads, 2);
@@ -69,6 +71,8 @@ static void test_shaders(void **state)
     assert_int_equal(first->lacking, 2);
     assert_int_equal(first->calls, 4);
     assert_int_equal(summary->candidates_known, 0);
+    assert_string_equal(pm_summary_name_of(summary, &shaders[1].key), "sky.frag");
+    assert_null(pm_summary_name_of(summary, &shaders[0].key));
     /* Four calls make half a sample of eight points, but a sample of a whole shader at least. */
     assert_near(pm_summary_expected(summary->curve.batches, 1),
                 4 * (1.0 < 4.0 / 4 ? 1 : 4.0 / 4) + 3 * (1.0 / 3));

@@ -224,6 +224,9 @@ def check_game(dashboard):
     shaders = dashboard.get("/v1/games/Watch/shaders")["shaders"]
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=Shaders] td .key a')].map(a => a.title)")
     check(keys == [shader["key"] for shader in shaders], "the shaders, most lanes first")
+    texts = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=Shaders] td .key a')].map(a => a.textContent)")
+    check(texts == [shader["name"] or shader["key"][:12] for shader in shaders], f"what shaders are called: {texts}")
+    check(any(shader["name"] for shader in shaders) and any(not shader["name"] for shader in shaders), "no shader has a name, or all do")
     best = dashboard.get("/v1/games/Watch/candidates?limit=5")["candidates"]
     keys = dashboard.browser.run("return [...document.querySelectorAll('[aria-label=\"Zero candidates\"] td .key a')].map(a => a.title)")
     check(keys == [one["key"] for one in best], "the zero candidates")

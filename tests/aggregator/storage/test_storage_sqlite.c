@@ -164,6 +164,45 @@ static void test_scenes(void **state)
     pm_buffer_finish(&all);
 }
 
+static bool append_name(void *user, const struct pm_shader_key *key, const char *name,
+                        struct pm_error *error)
+{
+    (void)error;
+    return pm_buffer_printf(user, "%u=%s ", key->bytes[0], name);
+}
+
+static void assert_names(struct pm_storage *storage, const char *wanted)
+{
+    struct pm_buffer all;
+    struct pm_error error;
+    pm_buffer_init(&all, 1000);
+    assert_true(storage->operations->read_names(storage, "game", append_name, &all, &error));
+    assert_true(pm_buffer_append(&all, "", 1));
+    assert_string_equal((char *)all.data, wanted);
+    pm_buffer_finish(&all);
+}
+
+/* Of a shader the last one stands; they go with it, and with the game. */
+static void test_names(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    const struct pm_shader_key first = {{1}}, second = {{2}};
+    struct pm_error error;
+    uint64_t blobs;
+    assert_true(pm_storage_add_game(storage, "game", 1, &error));
+    assert_names(storage, "");
+    assert_true(storage->operations->put_name(storage, "game", &second, "water.frag", &error));
+    assert_true(storage->operations->put_name(storage, "game", &first, "sky", &error));
+    assert_true(storage->operations->put_name(storage, "game", &first, "l\xc3\xb6we", &error));
+    assert_true(storage->operations->put_name(storage, "other", &first, "another's", &error));
+    assert_names(storage, "1=l\xc3\xb6we 2=water.frag ");
+    assert_true(storage->operations->drop(storage, "game", &first, &blobs, &error));
+    assert_names(storage, "2=water.frag ");
+    assert_true(storage->operations->drop(storage, "game", NULL, &blobs, &error));
+    assert_names(storage, "");
+}
+
 static void test_drop(void **state)
 {
     struct storage_place *place = *state;
@@ -248,13 +287,10 @@ static void test_merge_failure_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_blobs_merge),
-        TEST(test_environments_are_kept_and_sorted),
-        TEST(test_transactions),
-        TEST(test_games),
-        TEST(test_scenes),
-        TEST(test_drop),
-        TEST(test_merge_failure_is_told),
+        TEST(test_blobs_merge),  TEST(test_environments_are_kept_and_sorted),
+        TEST(test_transactions), TEST(test_games),
+        TEST(test_scenes),       TEST(test_names),
+        TEST(test_drop),         TEST(test_merge_failure_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { OLDEST = 1, NEWEST = 11, OLDEST_READABLE = 5, NEWEST_OF_POSTGRES = 3 };
+enum { OLDEST = 1, NEWEST = 12, OLDEST_READABLE = 5, NEWEST_OF_POSTGRES = 5 };
 
 struct place {
     char *folder, *path;

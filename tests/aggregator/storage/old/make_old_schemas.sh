@@ -1,5 +1,5 @@
 #!/bin/sh
-# Writes sqlite_schema_N.sql, N = 1 … 11, and postgres_schema_N.sql, N = 1 … 3, beside this script: what the last version
+# Writes sqlite_schema_N.sql, N = 1 … 12, and postgres_schema_N.sql, N = 1 … 5, beside this script: what the last version
 # of each schema of a storage wrote. They are committed, and are made again only to see that they can be:
 #
 #   tests/aggregator/storage/old/make_old_schemas.sh [sqlite-N | postgres-N]…
@@ -18,12 +18,14 @@ commit_of() {
     sqlite-1) echo c17fc6e ;; sqlite-2) echo eda1970 ;; sqlite-3) echo ce956ad ;; sqlite-4) echo 39bfa21 ;;
     sqlite-5) echo 4ea7aad ;; sqlite-6) echo ab93d2f ;; sqlite-7) echo e79c10b ;; sqlite-8) echo 8b60277 ;;
     sqlite-9) echo dcb175a ;; sqlite-10) echo 120a5b1 ;; sqlite-11) echo 9949dfc ;;
-    postgres-1) echo dd6efea ;; postgres-2) echo 8b60277 ;; postgres-3) echo dcb175a ;;
+    sqlite-12) echo ed672e5 ;;
+    postgres-1) echo dd6efea ;; postgres-2) echo 8b60277 ;; postgres-3) echo dcb175a ;; postgres-4) echo 9949dfc ;;
+    postgres-5) echo ed672e5 ;;
     esac
 }
 
 for each in ${@:-sqlite-1 sqlite-2 sqlite-3 sqlite-4 sqlite-5 sqlite-6 sqlite-7 sqlite-8 sqlite-9 sqlite-10 sqlite-11 \
-    postgres-1 postgres-2 postgres-3}; do
+    sqlite-12 postgres-1 postgres-2 postgres-3 postgres-4 postgres-5}; do
     engine=${each%-*} schema=${each#*-}
     tree=$work/$each
     mkdir "$tree"

@@ -142,9 +142,6 @@ void pm_predicated_picked(struct pm_command *command)
     struct pm_predicated *predicated = command->predicated;
     for (uint32_t i = 0; i < predicated->picked.count; i++)
         command->uses[predicated->calls[predicated->picked.calls[i]].use].picked = 0;
-    if (pm_sampling_is_on(command->device->sampling))
-        atomic_fetch_add_explicit(&command->device->sampling->calls, predicated->recorded,
-                                  memory_order_relaxed);
     for (uint32_t i = 0; i < predicated->next.count; i++)
         command->uses[predicated->calls[predicated->next.calls[i]].use].picked++;
     const struct pm_picks picked = predicated->picked;

@@ -1,6 +1,7 @@
 /* Recordings that a game keeps, where calls are recorded twice under opposite predicates (HAZARDS
  * 12): exactly one of the two runs in every submission, outside windows the game's, and inside as
  * often the variant's as where everything is recorded anew. */
+#include "profile/session_status.h"
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
 #include "tests/layer/spooled.h"
@@ -204,6 +205,26 @@ static void by_the_other_submit(void **state)
     assert_int_equal(all_calls(), sampled);
 }
 
+static void see_calls(void *user, const struct pm_session_status *status)
+{
+    uint64_t *calls = user;
+    if (status->calls > *calls)
+        *calls = status->calls;
+}
+
+/* What people are told: of how many calls, also of submissions in which nothing is sampled. */
+static void all_calls_are_told(void **state)
+{
+    (void)state;
+    uint64_t calls = 0;
+    open_with("1", "16", "0.01", NULL);
+    submit(recorded(0, 3), 500);
+    assert_true(executed.other > 0 && executed.other < 100);
+    close_all();
+    pm_session_status_each(NULL, see_calls, &calls);
+    assert_int_equal(calls, 3 * 500);
+}
+
 /* The share of a program's calls that is sampled. */
 static double rate(bool kept, uint32_t buffer_count, uint32_t dispatches, const char *probability)
 {
@@ -381,6 +402,7 @@ int main(void)
         PM_LAYERED_TEST(nor_where_it_cannot_be),
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(by_the_other_submit),
+        PM_LAYERED_TEST(all_calls_are_told),
         PM_LAYERED_TEST(what_is_kept_costs_little_without_it),
         PM_LAYERED_TEST(as_many_as_where_all_is_recorded_anew),
         PM_LAYERED_TEST(words_are_given_back),

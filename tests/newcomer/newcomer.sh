@@ -17,6 +17,10 @@ readme_commands() {
         sed -e 's/  *# .*$//' -e 's/^sudo //; s/&& sudo /\&\& /' -e '/^$/d'
 }
 
+# What a run says that sampled; and on a machine so busy that the layer's threads got no time.
+sampled='^piecemeal run: sampled [1-9][0-9,]* of [0-9,]+ draws in [1-9][0-9]* of [0-9]+ shaders?, [0-9]+ % of their points; .*next: piecemeal report$'
+too_late='^piecemeal run: sampled nothing: no copy of a shader was compiled in time: .*--set debug\.synchronous=true waits for them'
+
 # What to do with a command: run it and look for a line; run it at the end, since it installs what a newcomer may lack
 # before, or there with --all only; or leave it to another test, and to which.
 what_of() {
@@ -28,8 +32,7 @@ what_of() {
     'cmake --install build/release') echo 'run:VkLayer_piecemeal' ;;
     *'cpack --config'* | 'apt install ./build/package'*) echo 'left: packages/installed' ;;
     'piecemeal doctor') echo 'run:implicit_layer.d/VkLayer_piecemeal.json \(implicit\), its library opens' ;;
-    'piecemeal run --local --set sampler.window_probability=1 -- ./game')
-        echo 'run:^piecemeal run: sampled [1-9][0-9,]* of [0-9,]+ draws in [1-9][0-9]* of [0-9]+ shaders?, [0-9]+ % of their points; .*next: piecemeal report$' ;;
+    'piecemeal run --local --set sampler.window_probability=1 -- ./game') echo "run:$sampled|$too_late" ;;
     'piecemeal db show') echo 'run:^ +cost  shader .*samples$' ;;
     'piecemeal report -o report.html') echo 'run:^report.html: [1-9][0-9]* shaders of piecemeal-terrain$' ;;
     'piecemeal run --local --ab -- ./game') echo 'run:^piecemeal run: (nothing was compared: |[+-][0-9.]+ % frames)' ;;
@@ -93,7 +96,7 @@ mkdir -p "$root/piecemeal/build"
 (cd "$source" && git ls-files -z --cached --others --exclude-standard | tar --null -T - -c) | tar -x -m -C "$root/piecemeal"
 # What the bootstrap makes once in minutes may be copied from another machine (docs/building.md).
 for made in khronos cjson; do
-    [ ! -d "$source/build/$made" ] || cp -a "$source/build/$made" "$root/piecemeal/build/"
+    [ ! -d "$source/build/$made" ] || cp -aL "$source/build/$made" "$root/piecemeal/build/"
 done
 
 # What an earlier try in the same root left.
@@ -120,6 +123,14 @@ while read -r command; do
     esac
     case $command in
     'piecemeal doctor') also '^Nothing stands in the way\.$' ;;
+    'piecemeal try '*)
+        also '^/root/.local/share/piecemeal/reports/piecemeal-terrain.html: [1-9][0-9]* shaders of piecemeal-terrain$'
+        ;;
+    'piecemeal run --local --set sampler.window_probability=1 -- ./game')
+        # Who does as it says then gets there.
+        ! grep -qE "$too_late" "$folder/out" ||
+            expect 0 "$sampled" "${command/ -- / --set debug.synchronous=true -- }"
+        ;;
     scripts/bootstrap.sh*)
         # A build needs no driver; dpkg may know its name all the same.
         expect 1 '' "dpkg-query -W -f '\${db:Status-Status}\n' mesa-vulkan-drivers | grep -x installed"
@@ -132,7 +143,7 @@ done < <(readme_commands)
 # Local checkpoints of one process are one session.
 expect 0 '' 'rm -rf ~/.local/share/piecemeal ~/.cache/piecemeal'
 expect 0 '^piecemeal run: took in [0-9]+ checkpoints? of 1 session;' \
-    'piecemeal run --local --set sampler.window_probability=1 --set sampler.api_probability=1 -- ./game'
+    'piecemeal run --local --set sampler.window_probability=1 --set debug.synchronous=true -- ./game'
 expect 0 '^all of it from one session' 'piecemeal db show'
 expect 0 '<p class=verdict>' 'piecemeal report -o -'
 expect 1 'no shader of piecemeal-terrain has a key that begins with zzz' 'piecemeal db show --shader zzz'
@@ -157,7 +168,7 @@ rm "$configs/My Tiny Game.json"
 
 # With an aggregator: named in the game's config, found by what the layer calls the game.
 aggregator_at() { # PORT
-    printf '{"aggregator": {"url": "http://127.0.0.1:%s"}, "sampler": {"window_probability": 1, "api_probability": 1}}\n' \
+    printf '{"aggregator": {"url": "http://127.0.0.1:%s"}, "sampler": {"window_probability": 1}, "debug": {"synchronous": true}}\n' \
         "$1" >"$configs/piecemeal-terrain.json"
 }
 aggregator_at 1 # where nothing answers

@@ -27,6 +27,23 @@ says "$scratch/status" '^piecemeal-postprocess, ran on .*: sampled nothing: no w
 "$piecemeal" status nothing >"$scratch/status" 2>&1 && fail "a game that was never there has a status"
 says "$scratch/status" 'no session of nothing was seen'
 
+# Copies of shaders that come too late for a session are waited for in the next one, on the same day or another.
+too_late() {
+    "$piecemeal" try "$@" --game late --set sampler.api_probability=1 -o "$scratch/late.html" -- $game --frames 2 \
+        >"$scratch/try" 2>&1
+}
+too_late && { cat "$scratch/try"; fail "copies were compiled in two frames"; }
+says "$scratch/try" '^piecemeal run: sampled nothing: no copy of a shader was compiled in time: '
+says "$scratch/try" '^piecemeal try: copies of its shaders came too late: start it once more'
+too_late || { cat "$scratch/try"; fail "copies were not waited for"; }
+says "$scratch/try" '^piecemeal try: session 1 of 1: profiles; waits for copies of its shaders, which came too late before$'
+says "$scratch/try" '^piecemeal run: sampled [1-9][0-9]* of [1-9][0-9]* draws in [1-8] of 8 shaders, '
+rm -r "$XDG_DATA_HOME/piecemeal"
+too_late --sessions 2 || { cat "$scratch/try"; fail "copies were not waited for in the second session"; }
+says "$scratch/try" '^piecemeal try: session 2 of 2: profiles; waits for copies of its shaders, which came too late before$'
+says "$scratch/late.html" '^<!doctype html>'
+rm -r "$XDG_DATA_HOME/piecemeal"
+
 # All of it by one command: it profiles, and the next session uses that. Every call is sampled at once, for a machine
 # that is busy.
 export PIECEMEAL_DEBUG_SYNCHRONOUS=1 PIECEMEAL_LIMITS_BACKGROUND_SHARE=1
@@ -66,11 +83,15 @@ waits() {
 }
 waits '^piecemeal-postprocess, runs since ' "$piecemeal" status piecemeal-postprocess
 waits '^piecemeal: [0-9]+ of [1-8] shaders sampled, ' "$piecemeal" status --line piecemeal-postprocess
-"$piecemeal" pause piecemeal-postprocess
+"$piecemeal" pause piecemeal-postprocess >"$scratch/said"
+says "$scratch/said" '^piecemeal-postprocess uses its own shaders, until '
 waits "paused: the game's own shaders are used" "$piecemeal" status piecemeal-postprocess
 waits '"paused":	true' sh -c 'cat "$1"/*.json' sh "$XDG_DATA_HOME/piecemeal/status/piecemeal-postprocess"
-"$piecemeal" resume piecemeal-postprocess
+"$piecemeal" resume piecemeal-postprocess >"$scratch/said"
+says "$scratch/said" '^piecemeal-postprocess uses specialized shaders again$'
 waits '"paused":	false' sh -c 'cat "$1"/*.json' sh "$XDG_DATA_HOME/piecemeal/status/piecemeal-postprocess"
+"$piecemeal" pause 'no such game' >"$scratch/said" 2>&1
+says "$scratch/said" '^piecemeal pause: no session of no such game was seen on this machine; '
 says "$scratch/played" "info: the game's own shaders are used, as was asked"
 says "$scratch/played" 'info: specialized shaders are used again'
 
@@ -85,5 +106,12 @@ if [ -e /usr/share/vulkan/implicit_layer.d/MangoHud.json ] && command -v vkcube 
     PATH=$scratch/bin:$PATH MANGOHUD=1 MANGOHUD_CONFIGFILE=$scratch/mangohud.conf \
         run_quietly "$scratch/cube" vkcube --c 60
     says "$scratch/line" '^piecemeal: [0-9]+ of [1-8] shaders sampled, '
+
+    # A program that records once what it draws: in its first session copies come too late, or not.
+    unset PIECEMEAL_DEBUG_SYNCHRONOUS
+    "$piecemeal" try --sessions 2 -o "$scratch/cube.html" -- vkcube --c 80 >"$scratch/try" 2>&1 ||
+        { cat "$scratch/try"; fail "nothing was sampled of vkcube"; }
+    says "$scratch/try" '^piecemeal try: session 2 of 2: .*; waits for copies of its shaders, since it records once what it draws$'
+    says "$scratch/try" '^piecemeal run: sampled [1-9][0-9]* of [1-9][0-9]* draws in 1 of 1 shader, '
 fi
 echo "$name: all as expected"

@@ -1,6 +1,6 @@
 #include "tools/common/sentence.h"
+#include "tools/common/grouped.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,25 +26,20 @@ static const char *plural(uint64_t number)
     return number == 1 ? "" : "s";
 }
 
-/* With a comma between thousands. */
-static const char *grouped(uint64_t number, char out[static 32])
+/* Calls of which some would be sampled almost surely, if copies of their shaders were there. */
+enum { SURELY = 10 };
+
+bool pm_sentence_is_late(const struct pm_session_status *status)
 {
-    char digits[32];
-    const int length = snprintf(digits, sizeof(digits), "%" PRIu64, number);
-    size_t size = 0;
-    for (int i = 0; i < length; i++) {
-        if (i > 0 && (length - i) % 3 == 0)
-            out[size++] = ',';
-        out[size++] = digits[i];
-    }
-    out[size] = '\0';
-    return out;
+    return status->sampled == 0 && status->shaders > 0 && status->windows > 0 &&
+           !status->why_not[0] && !status->bound_by_cpu &&
+           (status->keeps_recordings || (double)status->calls * status->api_probability >= SURELY);
 }
 
 /* Why nothing was sampled of a device that could be. */
 static void say_why(const struct pm_session_status *status, struct text *text)
 {
-    char number[32], rate[32];
+    char number[PM_GROUPED_TEXT], rate[PM_GROUPED_TEXT];
     if (status->heartbeats == 0)
         say(text, "the program neither presented nor submitted anything");
     else if (status->bound_by_cpu)
@@ -53,27 +48,33 @@ static void say_why(const struct pm_session_status *status, struct text *text)
         say(text,
             "no window opened in %s frames: one frame in %s opens one "
             "(--set sampler.window_probability=1 keeps one open)",
-            grouped(status->heartbeats, number),
-            grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
-    else if (status->calls == 0 && status->keeps_recordings)
-        say(text, "the program submits what it had recorded before, and nothing of it was chosen");
+            pm_grouped(status->heartbeats, number),
+            pm_grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
+    else if (status->keeps_recordings && status->api_probability >= 1)
+        say(text,
+            "the program submits again what it recorded before copies of its shaders were compiled "
+            "(--set debug.synchronous=true waits for them)");
+    else if (status->keeps_recordings)
+        say(text, "the program submits again what it recorded before copies of its shaders were "
+                  "compiled, or nothing of it was chosen (--set debug.synchronous=true --set "
+                  "sampler.api_probability=1 takes all)");
     else if (status->calls == 0)
         say(text, "nothing was drawn with a shader that can be sampled");
-    else if (status->api_probability >= 1)
+    else if (pm_sentence_is_late(status))
         say(text,
-            "no copy of a shader was compiled while the program ran: let it run longer, or once "
-            "more");
+            "no copy of a shader was compiled in time: let it run longer, on a machine that is not "
+            "busy (or --set debug.synchronous=true waits for them)");
     else
         say(text,
             "none of %s draws: one in %.0f is, once its shader's copy is compiled "
             "(--set sampler.api_probability=1 takes all)",
-            grouped(status->calls, number),
+            pm_grouped(status->calls, number),
             status->api_probability > 0 ? 1 / status->api_probability : 0);
 }
 
 static void say_sampled(const struct pm_session_status *status, struct text *text)
 {
-    char sampled[32], calls[32];
+    char sampled[PM_GROUPED_TEXT], calls[PM_GROUPED_TEXT];
     /* Somebody wants it so: no reason to look for one. */
     if (!status->why_not[0] && status->heartbeats > 0 && status->windows == 0 &&
         status->window_probability <= 0) {
@@ -89,8 +90,8 @@ static void say_sampled(const struct pm_session_status *status, struct text *tex
         return;
     }
     say(text, "sampled %s of %s draws in %u of %u shader%s, %.0f %% of their points",
-        grouped(status->sampled, sampled), grouped(status->calls, calls), status->shaders_sampled,
-        status->shaders, plural(status->shaders),
+        pm_grouped(status->sampled, sampled), pm_grouped(status->calls, calls),
+        status->shaders_sampled, status->shaders, plural(status->shaders),
         status->points > 0 ? 100.0 * status->points_sampled / status->points : 100.0);
 }
 
@@ -107,7 +108,7 @@ static void say_by(const struct pm_session_status *status, struct text *text)
 
 static void say_specialized(const struct pm_session_status *status, struct text *text)
 {
-    char number[32];
+    char number[PM_GROUPED_TEXT];
     if (status->paused)
         say(text, "; paused: the game's own shaders are used");
     else if (status->specialized > 0) {
@@ -129,7 +130,7 @@ static void say_specialized(const struct pm_session_status *status, struct text 
         say(text, "; %u specialized shader%s %s still tried", status->trying,
             plural(status->trying), status->trying == 1 ? "is" : "are");
         if (status->frames_more > 0)
-            say(text, ", about %s more frames", grouped(status->frames_more, number));
+            say(text, ", about %s more frames", pm_grouped(status->frames_more, number));
         else
             say(text, ": nothing of %s was timed yet", status->trying == 1 ? "it" : "them");
     }

@@ -103,10 +103,11 @@ static void wait_for_sessions(const struct pm_local_run *run, bool killed)
         if (live == 0 && (!left || !killed || took > REST_ENDS * PM_SECOND))
             return;
         if (live > 0 && took > GAME_ENDS * PM_SECOND) {
-            fprintf(stderr,
-                    "piecemeal run: %zu sessions still go on; the next run takes them in once they "
-                    "have ended\n",
-                    live);
+            fprintf(
+                stderr,
+                "piecemeal run: %zu session%s still go%s on; the next run takes in what is left "
+                "once it has ended\n",
+                live, live == 1 ? "" : "s", live == 1 ? "es" : "");
             return;
         }
         nanosleep(&(struct timespec){0, PAUSE}, NULL);
@@ -130,11 +131,10 @@ static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status
     if (!pm_local_take_in(run, log, &report, &error))
         pm_run_warn(&error);
     else
-        fprintf(stderr,
-                "piecemeal run: took in %zu checkpoint%s of %zu session%s; `piecemeal db show` "
-                "shows them\n",
+        fprintf(stderr, "piecemeal run: took in %zu checkpoint%s of %zu session%s%s\n",
                 report.checkpoints, report.checkpoints == 1 ? "" : "s", report.sessions,
-                report.sessions == 1 ? "" : "s");
+                report.sessions == 1 ? "" : "s",
+                report.checkpoints > 0 ? "; `piecemeal db show` shows them" : "");
 }
 
 /* By the run's own config, or else by what those of its games say. true: that the aggregator is

@@ -74,8 +74,20 @@ static int set_paused(const char *command, const char *help, bool paused, int ar
         return status;
     if (argc - operands != 1)
         return pm_tool_usage(command, "takes one game");
-    if (!pm_session_pause(argv[operands], paused, &error))
+    const char *game = argv[operands];
+    struct pm_session_status found;
+    const bool was = pm_session_is_paused(game);
+    if (!pm_session_pause(game, paused, &error))
         return pm_tool_failed(command, &error);
+    if (!was && !pm_sentence_of(game, 0, &found))
+        fprintf(stderr,
+                "piecemeal %s: no session of %s was seen on this machine; `piecemeal run` says "
+                "what a game is called\n",
+                command, game);
+    if (paused)
+        printf("%s uses its own shaders, until `piecemeal resume` with the same name\n", game);
+    else
+        printf("%s uses specialized shaders%s\n", game, was ? " again" : "; it was not paused");
     return PM_EXIT_OK;
 }
 

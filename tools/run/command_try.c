@@ -18,10 +18,12 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: piecemeal try [--sessions N] [--game NAME] [-o REPORT.html] -- PROGRAM [ARGUMENT…]\n\n"
-    "  --sessions N   start the program up to N times (1), again when it has ended\n"
-    "  --game NAME    what the game is called\n"
-    "  -o FILE        where the report goes\n\n"
+    "usage: piecemeal try [OPTION…] -- PROGRAM [ARGUMENT…]\n\n"
+    "  --sessions N     start the program up to N times (1), again when it has ended\n"
+    "  --game NAME      what the game is called\n"
+    "  --set KEY=VALUE  one key of the config, as in sampler.api_probability=1; may be given "
+    "often\n"
+    "  -o FILE          where the report goes\n\n"
     "All on this machine, and nothing leaves it: profiles the program's shaders, at rates that are "
     "fit for one\nmachine; from its second session on also specializes them, tries what came of "
     "it, "
@@ -35,15 +37,22 @@ static const char help[] =
 #define WHOLE "sampler.batch=all"
 #define PROFILING "sampler.api_probability=0.1"
 #define COMPARING "sampler.api_probability=0.01"
+/* Where copies of shaders were there too late for anything to be sampled. */
+#define IN_TIME "debug.synchronous=true"
+/* Of what is recorded once there may be no second chance. */
+#define ALL "sampler.api_probability=1"
 
-enum { MOST_SESSIONS = 100, MOST_ARGUMENTS = 4096, BY_SIGNAL = 128 };
+enum { MOST_SESSIONS = 100, MOST_SETS = 64, MOST_ARGUMENTS = 4096, BY_SIGNAL = 128 };
 /* Seconds until it is first told how far it is, and the most between two times: a long session does
  * not fill the terminal. */
 enum { TELL_FIRST = 10, TELL_MOST = 120 };
 
 struct attempt {
-    const char *game_option, *out;
+    const char *game_option, *out, *sets[MOST_SETS];
+    size_t set_count;
     uint64_t sessions;
+    bool in_time; /* copies are compiled with their pipelines */
+    bool keeps;   /* the program submits what it recorded once again and again */
     char **program;
     char *path; /* of the program; NULL: not known */
     char *game; /* NULL: not known yet */
@@ -145,40 +154,99 @@ static bool run_and_tell(struct telling *telling, char **command, int *status,
 
 /* ---- sessions ---- */
 
+/* What the game's last session, maybe of another day, says of the next. */
+static void learn(struct attempt *attempt)
+{
+    struct pm_session_status last;
+    if (!attempt->game || !pm_sentence_of(attempt->game, 0, &last))
+        return;
+    attempt->keeps = last.keeps_recordings;
+    attempt->in_time |= last.keeps_recordings || pm_sentence_is_late(&last);
+}
+
+struct command {
+    char *words[MOST_ARGUMENTS + 1];
+    size_t count;
+};
+
+static bool add_word(struct command *command, const char *word, struct pm_error *error)
+{
+    if (command->count == MOST_ARGUMENTS)
+        return pm_fail(error, PM_ERROR_LIMIT, "the program has too many arguments");
+    command->words[command->count++] = (char *)(uintptr_t)word;
+    return true;
+}
+
+static bool add_pair(struct command *command, const char *option, const char *value,
+                     struct pm_error *error)
+{
+    return add_word(command, option, error) && add_word(command, value, error);
+}
+
 /* `piecemeal run`, which is this program, on the game. */
+static bool make_command(const struct attempt *attempt, bool compares, struct command *command,
+                         struct pm_error *error)
+{
+    const char *rate = attempt->keeps && !compares   ? ALL
+                       : compares && !attempt->keeps ? COMPARING
+                                                     : PROFILING;
+    bool ok = add_pair(command, "/proc/self/exe", "run", error) &&
+              add_word(command, "--local", error) && add_pair(command, "--set", ALWAYS, error) &&
+              add_pair(command, "--set", WHOLE, error) && add_pair(command, "--set", rate, error);
+    if (ok && attempt->in_time)
+        ok = add_pair(command, "--set", IN_TIME, error);
+    for (size_t i = 0; ok && i < attempt->set_count; i++)
+        ok = add_pair(command, "--set", attempt->sets[i], error);
+    if (ok && compares)
+        ok = add_word(command, "--ab", error);
+    if (ok && attempt->game_option)
+        ok = add_pair(command, "--game", attempt->game_option, error);
+    ok = ok && add_word(command, "--", error);
+    for (char **argument = attempt->program; ok && *argument; argument++)
+        ok = add_word(command, *argument, error);
+    return ok;
+}
+
 static bool run_session(const struct attempt *attempt, unsigned number, bool compares, int *status,
                         struct pm_error *error)
 {
-    char *command[MOST_ARGUMENTS] = {"/proc/self/exe", "run",   "--local", "--set",
-                                     ALWAYS,           "--set", WHOLE,     "--set"};
-    size_t count = 8;
+    struct command command = {.count = 0};
     struct telling telling = {.attempt = attempt, .since = pm_wall_seconds(), .number = number};
-    command[count++] = compares ? COMPARING : PROFILING;
-    if (compares)
-        command[count++] = "--ab";
-    if (attempt->game_option) {
-        command[count++] = "--game";
-        command[count++] = (char *)(uintptr_t)attempt->game_option;
-    }
-    command[count++] = "--";
-    for (char **argument = attempt->program; *argument; argument++) {
-        if (count + 1 == MOST_ARGUMENTS)
-            return pm_fail(error, PM_ERROR_LIMIT, "the program has too many arguments");
-        command[count++] = *argument;
-    }
-    fprintf(stderr, "piecemeal try: session %u of %u: %s\n", number, (unsigned)attempt->sessions,
+    if (!make_command(attempt, compares, &command, error))
+        return false;
+    fprintf(stderr, "piecemeal try: session %u of %u: %s%s\n", number, (unsigned)attempt->sessions,
             compares ? "specializes by the profile, tries what comes of it, and compares frames"
-                     : "profiles");
-    return run_and_tell(&telling, command, status, error);
+                     : "profiles",
+            !attempt->in_time ? ""
+            : attempt->keeps  ? "; waits for copies of its shaders, since it records once what it "
+                                "draws"
+                              : "; waits for copies of its shaders, which came too late before");
+    return run_and_tell(&telling, command.words, status, error);
 }
 
 /* Whether another session would tell more. */
-static bool goes_on(const struct pm_session_status *status, bool compared)
+static bool goes_on(const struct attempt *attempt, const struct pm_session_status *status,
+                    bool compared)
 {
+    if (!attempt->in_time && pm_sentence_is_late(status))
+        return true;
     if (status->sampled == 0 && !compared)
         return false;
     /* What was decided in this session is compared for its whole length in the next. */
     return !compared || status->trying > 0 || status->fastest > 0;
+}
+
+/* What one more session would do, when this was the last. */
+static const char *what_next(const struct attempt *attempt, const struct pm_session_status *status,
+                             bool compared)
+{
+    if (!attempt->in_time && pm_sentence_is_late(status))
+        return "copies of its shaders came too late: start it once more with `piecemeal try`, or "
+               "at once with --sessions 3, to wait for them";
+    if (!compared)
+        return "its shaders are profiled; start it once more with `piecemeal try`, or at once with "
+               "--sessions 3, to specialize them and compare";
+    return status->trying > 0 ? "not all is decided: start it once more" : NULL;
 }
 
 static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *error)
@@ -188,20 +256,18 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
         const double began = pm_wall_seconds();
         int exit_status = 0;
         find_game(attempt);
+        learn(attempt);
         const bool compares = has_profile(attempt);
         if (!run_session(attempt, number, compares, &exit_status, error))
             return false;
         find_game(attempt);
         const bool seen = attempt->game && pm_sentence_of(attempt->game, began, &status);
         *any |= (seen && status.sampled > 0) || has_profile(attempt);
-        if (!seen || pm_launch_asked() != 0 || !goes_on(&status, compares))
+        if (!seen || pm_launch_asked() != 0 || !goes_on(attempt, &status, compares))
             return true; /* run said why */
-        if (number == attempt->sessions && !compares)
-            fprintf(stderr, "piecemeal try: its shaders are profiled; start it once more with "
-                            "`piecemeal try`, or at once with --sessions 3, to specialize them and "
-                            "compare\n");
-        else if (number == attempt->sessions && status.trying > 0)
-            fprintf(stderr, "piecemeal try: not all is decided: start it once more\n");
+        const char *next = what_next(attempt, &status, compares);
+        if (number == attempt->sessions && next)
+            fprintf(stderr, "piecemeal try: %s\n", next);
     }
     return true;
 }
@@ -265,6 +331,7 @@ int pm_command_try(int argc, char **argv)
     const struct pm_option options[] = {
         PM_OPTION_NUMBER("sessions", &attempt.sessions, MOST_SESSIONS),
         PM_OPTION_TEXT("game", &attempt.game_option),
+        PM_OPTION_TEXTS("set", attempt.sets, &attempt.set_count, MOST_SETS),
         {.letter = 'o', .text = &attempt.out}};
     const int status = pm_tool_leading_options(
         "try", help, options, sizeof(options) / sizeof(options[0]), argc, argv, &attempt.program);

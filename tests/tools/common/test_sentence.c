@@ -101,11 +101,24 @@ static void what_stood_in_the_way(void **state)
     assert_string_equal(sentence(&status, NULL),
                         "sampled nothing: nothing was drawn with a shader that can be sampled");
     status.keeps_recordings = true;
-    assert_non_null(strstr(sentence(&status, NULL), "submits what it had recorded before"));
-    status.calls = 50;
-    assert_non_null(strstr(sentence(&status, NULL), "none of 50 draws: one in 100 is"));
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "recorded before copies of its shaders were compiled, or nothing of it "
+                           "was chosen (--set debug.synchronous=true --set "
+                           "sampler.api_probability=1 takes all)"));
+    status.shaders = 4;
+    status.calls = 50; /* which a longer session would not help */
     status.api_probability = 1;
-    assert_non_null(strstr(sentence(&status, NULL), "no copy of a shader was compiled while"));
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "recorded before copies of its shaders were compiled (--set "
+                           "debug.synchronous=true waits for them)"));
+    status.keeps_recordings = false;
+    assert_non_null(strstr(sentence(&status, NULL), "no copy of a shader was compiled in time"));
+    status.api_probability = 0.01;
+    assert_non_null(strstr(sentence(&status, NULL), "none of 50 draws: one in 100 is"));
+    assert_false(pm_sentence_is_late(&status));
+    status.calls = 100500; /* not by chance */
+    assert_true(pm_sentence_is_late(&status));
+    assert_non_null(strstr(sentence(&status, NULL), "no copy of a shader was compiled in time"));
     status.bound_by_cpu = true;
     assert_non_null(strstr(sentence(&status, NULL), "bound by its processor"));
 }

@@ -71,7 +71,7 @@ expect 1 '' sh -c "ls '$work/data/piecemeal/local/spool' | grep ."
 
 # A game that goes on is left to the next run.
 run sh -c '"$@" & sleep 1' sh "$spooling" 1 "$work/writes"
-ended '1 sessions still go on'
+ended '1 session still goes on'
 kill -KILL "$game"
 expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
 expect 0 '"calls": *29\b' "$piecemeal" db show --json

@@ -45,6 +45,7 @@ static bool note_coverage(void *user, int64_t time, uint64_t uploads, uint64_t c
                           uint64_t points)
 {
     struct history *history = user;
+    (void)uploads; /* of which a session may be several */
     if (history->count == history->room) {
         size_t room = history->room ? 2 * history->room : 64;
         struct pm_report_coverage *samples = realloc(history->samples, room * sizeof(*samples));
@@ -53,8 +54,7 @@ static bool note_coverage(void *user, int64_t time, uint64_t uploads, uint64_t c
         history->samples = samples;
         history->room = room;
     }
-    history->samples[history->count++] =
-        (struct pm_report_coverage){time, uploads, covered, points};
+    history->samples[history->count++] = (struct pm_report_coverage){time, covered, points};
     return true;
 }
 
@@ -172,7 +172,8 @@ static bool write_report(const struct options *options, const struct pm_estimate
         ok = pm_fail(error, PM_ERROR_MEMORY, "the page grew over its bound, or memory ran out");
     ok = ok && write_page(options->out, &page, error);
     if (ok && !is_standard_output(options->out))
-        printf("%s: %zu shaders of %s\n", options->out, report.shader_count, report.game);
+        printf("%s: %zu shader%s of %s\n", options->out, report.shader_count,
+               report.shader_count == 1 ? "" : "s", report.game);
     pm_buffer_finish(&page);
     free(history.samples);
     return ok;

@@ -111,7 +111,7 @@ struct pm_report_source {
 
 struct pm_report_coverage {
     int64_t time; /* seconds since the epoch */
-    uint64_t uploads, points_covered, points;
+    uint64_t points_covered, points;
 };
 
 struct pm_report {

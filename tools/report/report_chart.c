@@ -55,13 +55,8 @@ bool pm_report_chart(const struct pm_report_coverage *samples, size_t count, str
                                   "<text class='axis start' x='%d' y='%d'>%s</text><text "
                                   "class='axis end' x='%d' y='%d'>"
                                   "%s UTC</text></svg><p>%llu of %llu points covered (%.1f "
-                                  "%%) after "
-                                  "%llu upload%s%s.</p>",
+                                  "%%).</p>",
                                   LEFT, HEIGHT - 8, first, WIDTH - RIGHT, HEIGHT - 8, last,
                                   (unsigned long long)end->points_covered,
-                                  (unsigned long long)end->points, 100 * share(end),
-                                  (unsigned long long)end->uploads, end->uploads == 1 ? "" : "s",
-                                  end->uploads == 1 ? ": intervals within one session say nothing "
-                                                      "about others"
-                                                    : "");
+                                  (unsigned long long)end->points, 100 * share(end));
 }

@@ -380,16 +380,19 @@ bool pm_graph_write(const struct pm_graph *graph, const char *name, struct pm_bu
 {
     struct layout layout = {.graph = graph};
     bool ok = graph->count > 0 && build(&layout);
-    /* Fitted into what room there is, a phone's too, until the box is cleared. */
+    /* Fitted into what room there is, a phone's too, as long as it can be read, until the box is
+     * cleared. */
     if (ok && layout.width > NARROW)
-        ok = pm_buffer_printf(out,
-                              "<input class=fit id='%s-fit' type=checkbox checked>"
-                              "<label for='%s-fit'>fit to the width</label>",
-                              name, name);
+        ok = pm_buffer_printf(
+            out,
+            "<input class=fit id='%s-fit' type=checkbox checked>"
+            "<label for='%s-fit'>fit to the width, as far as it can be read</label>",
+            name, name);
     ok = ok &&
          pm_buffer_printf(out,
-                          "<svg class=graph width='%.0f' height='%.0f' viewBox='0 0 %.0f %.0f'>",
-                          layout.width, layout.height, layout.width, layout.height) &&
+                          "<svg class=graph width='%.0f' height='%.0f' viewBox='0 0 %.0f %.0f' "
+                          "style='--width:%.0fpx'>",
+                          layout.width, layout.height, layout.width, layout.height, layout.width) &&
          draw_edges(&layout, out) && draw_nodes(&layout, out) &&
          pm_buffer_append_string(out, "</svg>");
     free(layout.nodes);

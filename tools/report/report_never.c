@@ -16,6 +16,26 @@ static const char *first_line(const struct pm_report_shader *shader, uint32_t bl
     return NULL;
 }
 
+/* Of its author's, where debug information has one: FILE:LINE and the text. false: there is none,
+ * or out of memory, as *ok says. */
+static bool write_original(const struct pm_report_shader *shader, uint32_t block,
+                           struct pm_buffer *out, bool *ok)
+{
+    for (uint32_t f = 0; f < shader->file_count; f++) {
+        const struct pm_report_text *file = &shader->files[f];
+        for (size_t i = 0; i < file->line_count; i++) {
+            if (file->lines[i].block != block)
+                continue;
+            *ok = pm_buffer_append_string(out, " <small>") && pm_html_escape(out, file->name) &&
+                  pm_buffer_printf(out, ":%zu</small> <code>", i + 1) &&
+                  pm_html_escape(out, file->lines[i].text + strspn(file->lines[i].text, " \t")) &&
+                  pm_buffer_append_string(out, "</code>");
+            return *ok;
+        }
+    }
+    return false;
+}
+
 static bool write_block(const struct pm_report_shader *shader, bool linked, uint32_t number,
                         struct pm_buffer *out)
 {
@@ -27,6 +47,8 @@ static bool write_block(const struct pm_report_shader *shader, bool linked, uint
                      : pm_buffer_printf(out, "<li>block %u", number);
     if (ok && !shader->blocks[number].sampled)
         ok = pm_buffer_append_string(out, ", without a sample");
+    if (!ok || write_original(shader, number, out, &ok))
+        return ok;
     return ok && (!line || (pm_buffer_append_string(out, " <code>") && pm_html_escape(out, line) &&
                             pm_buffer_append_string(out, "</code>")));
 }

@@ -1,4 +1,5 @@
 #include "tools/report/report_section.h"
+#include "tools/common/grouped.h"
 #include "tools/report/report_after.h"
 #include "tools/report/report_graph.h"
 #include "tools/report/report_html.h"
@@ -24,7 +25,7 @@ static bool write_neighbour(const struct pm_report *report, size_t index, const 
 static bool write_title(const struct pm_report *report, size_t index, struct pm_buffer *out)
 {
     const struct pm_report_shader *shader = &report->shaders[index];
-    char key[PM_SHADER_KEY_TEXT], anchor[PM_REPORT_ANCHOR];
+    char key[PM_SHADER_KEY_TEXT], anchor[PM_REPORT_ANCHOR], lanes[PM_GROUPED_TEXT];
     pm_shader_key_format(&shader->estimates->key, key);
     pm_report_anchor(shader, anchor);
     bool ok = pm_buffer_printf(out, "<h2 id='%s'>%zu. ", anchor, index + 1) &&
@@ -40,10 +41,10 @@ static bool write_title(const struct pm_report *report, size_t index, struct pm_
     return ok && pm_buffer_append_string(out, "</span></h2><p class=note>") &&
            write_names("Writes", shader->writes, out) && write_names("Uses", shader->uses, out) &&
            pm_buffer_printf(out,
-                            "%u blocks, %llu sampled invocations, subgroups of %u lanes%s. Key "
+                            "%u block%s, %s sampled invocations, subgroups of %u lanes%s. Key "
                             "<span class=key>%s</span>.</p>",
-                            shader->estimates->space,
-                            (unsigned long long)shader->estimates->entry_lanes,
+                            shader->estimates->space, shader->estimates->space == 1 ? "" : "s",
+                            pm_grouped(shader->estimates->entry_lanes, lanes),
                             shader->estimates->environment.subgroup_size,
                             shader->estimates->flags & PM_PROFILE_OCCLUDED
                                 ? "; pixels that fail a later test are counted too"

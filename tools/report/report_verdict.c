@@ -150,11 +150,12 @@ static bool write_part(const struct pm_report *report, size_t index, const struc
 static bool write_parts(const struct pm_report *report, struct pm_buffer *out)
 {
     double all = pm_report_heat_of_all(report), saved = 0;
-    size_t count = 0;
+    size_t count = 0, unknown = 0;
     for (size_t i = 0; i < report->shader_count; i++) {
         const struct part part = part_of(report, &report->shaders[i]);
         if (takes_part(report, &report->shaders[i], &part)) {
             saved += fmax(report->shaders[i].heat * part.saved, 0);
+            unknown += !part.timed && !(part.saved > 0);
             count++;
         }
     }
@@ -174,10 +175,14 @@ static bool write_parts(const struct pm_report *report, struct pm_buffer *out)
         if (takes_part(report, &report->shaders[i], &part))
             ok = write_part(report, i, &part, all, saved, out);
     }
-    return ok && pm_buffer_append_string(out, "</table></div><p class=note>Cost: its share of all "
-                                              "shaders' estimated cycles. Time: of its own "
-                                              "before, with the 95&#160;% interval where it was "
-                                              "timed. The parts follow from both.</p></section>");
+    return ok && pm_buffer_printf(out,
+                                  "</table></div><p class=note>Cost: its share of all shaders' "
+                                  "estimated cycles. Time: of its own before, with the 95&#160;%% "
+                                  "interval where it was timed. The parts follow from both%s.</p>"
+                                  "</section>",
+                                  unknown ? "; –: not known, since only what is saved by zeros is "
+                                            "estimated without timing"
+                                          : "");
 }
 
 /* ---- what was never run ---- */
@@ -207,7 +212,8 @@ static bool write_never(const struct pm_report *report, struct pm_buffer *out)
             "<b>%llu of %llu blocks</b>, in %zu of %zu shaders: <a href='#never'>the list</a>.",
             (unsigned long long)never, (unsigned long long)blocks, with, report->shader_count);
     if (ok && unknown > 0)
-        ok = pm_buffer_printf(out, " %llu have no sample yet.", (unsigned long long)unknown);
+        ok = pm_buffer_printf(out, " %llu ha%s no sample yet.", (unsigned long long)unknown,
+                              unknown == 1 ? "s" : "ve");
     if (ok && absent > 0)
         ok = pm_buffer_printf(out, " Of %zu shader%s this machine has no code.", absent,
                               absent == 1 ? "" : "s");

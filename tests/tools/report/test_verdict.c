@@ -142,9 +142,14 @@ static void the_shaders_that_made_it_follow(void **state)
     says(page, "<a href='#sa00000000000-0'>lit &#60;a&#62;</a> <small "
                "class=key>a00000000000</small><td>75 %<td>0.50 [0.45, 0.55]<td>100 %");
     assert_null(strstr(page, "sky.frag"));
-    /* One that was in use too, of which only the estimate is known: a tenth of its cycles. */
-    struct pm_report_test test = {.saved = 10};
+    assert_null(strstr(page, "not known, since"));
+    /* One that was in use too, of which nothing is estimated. */
     f->gain.shader_count = 2;
+    page = page_of(f, pm_report_verdict);
+    says(page, "<td>25 %<td>not timed<td>–</tr>");
+    says(page, "–: not known, since only what is saved by zeros");
+    /* And one, of which only the estimate is known: a tenth of its cycles. */
+    struct pm_report_test test = {.saved = 10};
     f->shaders[1].specialized =
         (struct pm_report_specialized){.transforms = 1, .tests = &test, .test_count = 1};
     page = page_of(f, pm_report_verdict);
@@ -162,7 +167,7 @@ static void what_never_ran_is_listed(void **state)
 {
     struct fixture *f = *state;
     says(page_of(f, pm_report_verdict), "<b>1 of 6 blocks</b>, in 1 of 2 shaders: <a "
-                                        "href='#never'>the list</a>. 1 have no sample yet.");
+                                        "href='#never'>the list</a>. 1 has no sample yet.");
     struct pm_report_line lines[] = {{.text = "    a = b<c;", .block = 1}};
     f->shaders[0].lines = lines;
     f->shaders[0].line_count = 1;
@@ -171,6 +176,15 @@ static void what_never_ran_is_listed(void **state)
     says(page, "<a href='#sa00000000000-0-g2'>block 2</a>, without a sample");
     assert_null(strstr(page, "block 0<"));
     assert_null(strstr(page, "sky.frag"));
+    /* As its author wrote it, where that is known. */
+    struct pm_report_line original[] = {{.text = "", .block = PM_NO_BLOCK},
+                                        {.text = "  return lit<1>;", .block = 1}};
+    struct pm_report_text file = {"lit.frag", original, 2};
+    f->shaders[0].files = &file;
+    f->shaders[0].file_count = 1;
+    page = page_of(f, pm_report_never);
+    says(page, "-b1'>block 1</a> <small>lit.frag:2</small> <code>return lit&#60;1&#62;;</code>");
+    says(page, "-g2'>block 2</a>, without a sample");
     for (int i = 1; i < BLOCKS; i++)
         f->blocks[0][i] = f->blocks[0][0];
     says(page_of(f, pm_report_never), "Every block of every stored shader ran");

@@ -36,7 +36,7 @@ mkdir -p "$work/data/piecemeal/journal/game"
 expect 0 'safe mode: no specialized shader is held back' sh -c "'$piecemeal' doctor || true"
 printf 'piecemeal journal 1\nnew 616161616161616161616161616161616161616161616161\n' \
     >"$work/data/piecemeal/journal/game/1.session"
-expect 0 'safe mode: game: 1 specialized shaders are held back.*remove .*/journal/game ' sh -c "'$piecemeal' doctor || true"
+expect 0 'safe mode: game: 1 specialized shader is held back.*remove .*/journal/game ' sh -c "'$piecemeal' doctor || true"
 rm -r "$work/data/piecemeal/journal"
 
 # Shaders that the layer could make nothing of (profile/left_alone.h): all of them, and those of a run.

@@ -184,9 +184,11 @@ static void say_nothing_found(const struct bisect *b)
 {
     if (b->used.count == 0)
         fprintf(stderr,
-                "piecemeal bisect: no specialized shader came into use: there is no "
-                "profile of the program yet%s\n",
-                b->bisection.local ? "" : ", or --local has it");
+                "piecemeal bisect: no specialized shader came into use: there is no profile of the "
+                "program yet, or nothing in it is worth specializing%s\n",
+                b->bisection.local ? "; `piecemeal run --local --set sampler.window_probability=1` "
+                                     "makes one"
+                                   : ", or it is one of `run --local`: give --local, too");
     else
         fprintf(stderr,
                 "piecemeal bisect: with all %zu parts of specialized shaders it is as without\n",

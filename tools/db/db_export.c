@@ -30,11 +30,13 @@ static const char help[] =
     "were sampled. In llvm a function is KEY.block, its counters its blocks in order, and shaders "
     "that are not sampled\n"
     "whole are left out; a comment says which blocks are uniform (optimize.uniform_share). In "
-    "pprof a function is a shader, a line its block. foz has what this machine has seen; with -o a "
-    "line for each goes to standard\n"
-    "output: its hash, whether it is an original, canonical or specialized module, a pipeline or a "
-    "specialized-pipeline, and\n"
-    "the shader's key.\n";
+    "pprof "
+    "a function is a shader,\n"
+    "a line its block. foz has what this machine has seen; with -o a line for each goes to "
+    "standard "
+    "output: its hash,\n"
+    "whether it is an original, canonical or specialized module, a pipeline or a "
+    "specialized-pipeline, and the shader's key.\n";
 
 struct options {
     struct pm_estimates_source source;

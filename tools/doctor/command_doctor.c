@@ -57,12 +57,12 @@ static void say_held(const char *path, const char *game, const struct pm_journal
                       "held back until %u have; remove %s to use them now",
                       game, state->safe_for, path);
     else
-        pm_doctor_say(
-            held->doctor, PM_FINDING_NOTE, "safe mode",
-            "%s: %u specialized shaders are held back for a few sessions and %u for good, "
-            "since sessions that they were new in did not end properly; remove %s to use "
-            "them now",
-            game, state->held, state->held_for_good, path);
+        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode",
+                      "%s: %u specialized shader%s held back for a few sessions and %u for good, "
+                      "since sessions that they were new in did not end properly; remove %s to use "
+                      "them now",
+                      game, state->held, state->held == 1 ? " is" : "s are", state->held_for_good,
+                      path);
 }
 
 static void check_journal(struct pm_doctor *doctor)

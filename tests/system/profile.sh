@@ -31,6 +31,13 @@ grep -q '^<!doctype html>' "$scratch/report.html" || fail "there is no report"
 profile 0 --local --game 'A Cube' --times 2 "$scratch/cube.gfxr" -- --log-level error
 [ "$(grep -c '^piecemeal profile: replayed 20 of 20 frames$' "$scratch/said")" -eq 2 ] || fail "not replayed twice"
 says '^piecemeal run: the game is "A Cube"'
+# What run says comes next: of several games the one that ran last.
+says ' of their points; next: piecemeal report$'
+"$piecemeal" report >"$scratch/said" 2>&1 || fail "$(cat "$scratch/said")"
+says '/reports/A%20Cube.html: 1 shader of A Cube$'
+[ -s "$XDG_DATA_HOME/piecemeal/reports/A%20Cube.html" ] || fail "there is no report where it was said to be"
+"$piecemeal" db show >"$scratch/said" 2>&1 || fail "$(cat "$scratch/said")"
+says '^A Cube \('
 profile 1 --local --set sampler.window_probability=0 "$scratch/cube.gfxr"
 says '^piecemeal run: sampling was off '
 

@@ -1,6 +1,7 @@
 #include "tools/common/estimates.h"
 #include "aggregator_client/disk/database_cache.h"
 #include "base/file.h"
+#include "tools/common/sentence.h"
 #include "tools/common/tool.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,6 +97,19 @@ static bool mark_published(struct pm_estimates *estimates, const char *scene,
     return done;
 }
 
+/* The game that ran here last, where the storage knows it; malloc'ed. */
+static char *latest_game(struct pm_storage *storage)
+{
+    struct pm_session_status status;
+    bool known = false;
+    uint64_t uploads = 0;
+    return pm_sentence_of(NULL, 0, &status) &&
+                   storage->operations->find_game(storage, status.game, &known, &uploads, NULL) &&
+                   known
+               ? strdup(status.game)
+               : NULL;
+}
+
 static bool load_storage(const char *path, const struct pm_estimates_source *source,
                          struct pm_estimates *estimates, struct pm_error *error)
 {
@@ -106,8 +120,10 @@ static bool load_storage(const char *path, const struct pm_estimates_source *sou
     if (!estimates->aggregator)
         return false;
     const char *game = source->game;
-    char *only =
-        game ? NULL : pm_tool_only_game(pm_aggregator_storage(estimates->aggregator), path, error);
+    struct pm_storage *storage = pm_aggregator_storage(estimates->aggregator);
+    char *only = !game && source->latest && !source->storage ? latest_game(storage) : NULL;
+    if (!game && !only)
+        only = pm_tool_only_game(storage, path, error);
     if (!game && !only)
         return false;
     const char *name = pm_arena_strdup(estimates->arena, game ? game : only);

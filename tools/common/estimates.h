@@ -15,6 +15,7 @@ struct pm_estimates_source {
     const char *database; /* a pulled body (zstd); comes before storage */
     const char *scene;    /* of a storage: only this one; NULL: all */
     const char *game;     /* NULL: the only one there is */
+    bool latest;          /* or of several in the local one, the one that ran here last */
 };
 
 struct pm_estimates {
@@ -36,8 +37,8 @@ struct pm_coverage {
 };
 bool pm_estimates_coverage(const struct pm_shader_estimates *shader, struct pm_coverage *coverage);
 
-/* The next timing of what the shader was specialized to, in its subgroup size, behind this one (NULL: the
- * first); NULL: there are no more. */
+/* The next timing of what the shader was specialized to, in its subgroup size, behind this one
+ * (NULL: the first); NULL: there are no more. */
 const struct pm_shader_estimates *
 pm_estimates_next_timing(const struct pm_database *database,
                          const struct pm_shader_estimates *shader,

@@ -37,6 +37,22 @@ char *pm_tool_local_storage(void)
     return pm_place_path(PM_PLACE_DATA, "local/aggregator.sqlite");
 }
 
+char *pm_tool_report_path(const char *game, struct pm_error *error)
+{
+    char *folder = pm_place_path(PM_PLACE_DATA, "reports"), *safe = pm_file_safe_name(game);
+    char *path = NULL;
+    if (!folder || !safe || asprintf(&path, "%s/%s.html", folder, safe) < 0) {
+        path = NULL;
+        pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
+    } else if (!pm_make_folder(folder, error)) {
+        free(path);
+        path = NULL;
+    }
+    free(folder);
+    free(safe);
+    return path;
+}
+
 bool pm_tool_number(const char *text, uint64_t most, uint64_t *number)
 {
     char *end;

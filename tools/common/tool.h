@@ -27,6 +27,9 @@ bool pm_tool_config(struct pm_config *config, const char *game, const char *path
 /* The local aggregator's SQLite file (`run --local` writes it); malloc'ed. */
 char *pm_tool_local_storage(void);
 
+/* Where the game's report goes when nobody says; malloc'ed. Makes the folder. NULL: it failed. */
+char *pm_tool_report_path(const char *game, struct pm_error *error);
+
 /* An unsigned number, all of text, up to most. */
 bool pm_tool_number(const char *text, uint64_t most, uint64_t *number);
 

@@ -9,7 +9,7 @@
 
 static const char help[] =
     "usage: piecemeal db show [OPTION…]\n\n"
-    "  --game NAME       the game; needed where there are several\n"
+    "  --game NAME       the game (the one that ran here last)\n"
     "  --scene NAME      of a storage: only the profiles of this scene\n"
     "  --storage FILE    an aggregator's SQLite file (the one of `run --local`)\n"
     "  --database FILE   a PGO database that was pulled\n"
@@ -278,6 +278,7 @@ int pm_db_show(int argc, char **argv)
         pm_tool_options("db show", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
     if (status >= 0)
         return status;
+    options.source.latest = true;
     if (!pm_estimates_load(&options.source, &estimates, &error))
         return pm_tool_failed("db show", &error);
     const bool ok = show(&options, &estimates, &error);

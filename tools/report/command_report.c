@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 static const char help[] =
-    "usage: piecemeal report [--game NAME] -o REPORT.html [OPTION…]\n\n"
-    "  -o FILE          where the page goes; -: to standard output\n"
-    "  --game NAME      the game; needed where there are several\n"
+    "usage: piecemeal report [--game NAME] [-o REPORT.html] [OPTION…]\n\n"
+    "  -o FILE          where the page goes (a file of the game's name, which it says); -: to "
+    "standard output\n"
+    "  --game NAME      the game (the one that ran last)\n"
     "  --storage FILE   an aggregator's SQLite file (the one of `run --local`)\n"
     "  --database FILE  a PGO database that was pulled\n"
     "  --store FOLDER   the shader store (the layer's)\n"
@@ -164,16 +165,19 @@ static bool write_report(const struct options *options, const struct pm_estimate
         report.gain = &gain;
     else if (why.code != PM_ERROR_STATE)
         pm_tool_failed("report", &why); /* the page is there all the same */
-    bool ok = read_history(estimates, &history, error) &&
+    char *made = options->out ? NULL : pm_tool_report_path(report.game, error);
+    const char *out = options->out ? options->out : made;
+    bool ok = out && read_history(estimates, &history, error) &&
               build_shaders(options, estimates, &report, error);
     report.coverage = history.samples;
     report.coverage_count = history.count;
     if (ok && !pm_report_page(&report, &page))
         ok = pm_fail(error, PM_ERROR_MEMORY, "the page grew over its bound, or memory ran out");
-    ok = ok && write_page(options->out, &page, error);
-    if (ok && !is_standard_output(options->out))
-        printf("%s: %zu shader%s of %s\n", options->out, report.shader_count,
+    ok = ok && write_page(out, &page, error);
+    if (ok && !is_standard_output(out))
+        printf("%s: %zu shader%s of %s\n", out, report.shader_count,
                report.shader_count == 1 ? "" : "s", report.game);
+    free(made);
     pm_buffer_finish(&page);
     free(history.samples);
     return ok;
@@ -196,8 +200,7 @@ int pm_command_report(int argc, char **argv)
         pm_tool_options("report", help, known, sizeof(known) / sizeof(known[0]), argc, argv, NULL);
     if (status >= 0)
         return status;
-    if (!options.out)
-        return pm_tool_usage("report", "-o is needed");
+    options.source.latest = true;
     if (!pm_estimates_load(&options.source, &estimates, &error))
         return pm_tool_failed("report", &error);
     bool ok = write_report(&options, &estimates, &error);

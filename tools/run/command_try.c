@@ -302,24 +302,18 @@ static bool no_report(int status, struct pm_error *error)
 
 static bool write_report(const struct attempt *attempt, struct pm_error *error)
 {
-    char *folder = pm_place_path(PM_PLACE_DATA, "reports"),
-         *safe = pm_file_safe_name(attempt->game);
-    char *path = attempt->out ? strdup(attempt->out) : NULL;
+    char *made = attempt->out ? NULL : pm_tool_report_path(attempt->game, error);
+    const char *path = attempt->out ? attempt->out : made;
     int status = 0;
-    if (!path && folder && safe && asprintf(&path, "%s/%s.html", folder, safe) < 0)
-        path = NULL;
-    bool ok = path || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
-    ok = ok && (attempt->out || pm_make_folder(folder, error));
+    bool ok = path != NULL;
     if (ok) {
-        char *const command[] = {
-            "/proc/self/exe", "report", "--game", attempt->game, "-o", path, NULL};
+        char *const command[] = {"/proc/self/exe",        "report", "--game", attempt->game, "-o",
+                                 (char *)(uintptr_t)path, NULL};
         ok = pm_launch_wait(command, &status, error) && (status == 0 || no_report(status, error));
     }
     if (ok)
         open_report(path);
-    free(path);
-    free(safe);
-    free(folder);
+    free(made);
     return ok;
 }
 

@@ -29,4 +29,8 @@ doctor '^BAD .*last session' && fail "the trouble stays though it is over"
     "$PM_BUILD/examples/piecemeal-postprocess" --frames 1 --size 16x16 --quiet >"$scratch/run" 2>&1
 grep -q 'warning: /dev/null/log: cannot open the log file' "$scratch/run" || fail "$(cat "$scratch/run")"
 grep -q 'info: game "' "$scratch/run" || fail "what follows is lost: $(cat "$scratch/run")"
+# What is sampled with nowhere to go says how to get something of it.
+"$piecemeal" run --set sampler.window_probability=1 --set sampler.api_probability=1 --set debug.synchronous=true -- \
+    "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet >"$scratch/run" 2>&1
+grep -qE '^piecemeal run: sampled .*; next: piecemeal run --local, .*aggregator\.url\)$' "$scratch/run" || fail "$(cat "$scratch/run")"
 echo "$name: all as expected"

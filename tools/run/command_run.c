@@ -245,6 +245,22 @@ static void take_before(struct run *run, const struct pm_sync_info *info,
     pm_run_trace_step_ends(&run->trace);
 }
 
+/* What its user does with what was sampled; NULL: nothing. */
+static const char *what_next(const struct run *run, const struct pm_sync_info *info,
+                             const struct pm_run_games *games)
+{
+    struct pm_config own;
+    if (run->kept)
+        return "piecemeal report";
+    if (run->asked.local || info->config->aggregator.url)
+        return NULL;
+    if (!pm_run_games_upload_config(games, &own))
+        return "piecemeal run --local, which uses on this machine what it samples: no config names "
+               "an aggregator (aggregator.url)";
+    pm_config_finish(&own);
+    return NULL;
+}
+
 /* The program, and what became of it. */
 static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_games *games)
 {
@@ -272,7 +288,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);
     say_all_left_alone((time_t)began);
-    pm_run_games_say(games, began, run->kept ? "piecemeal report" : NULL);
+    pm_run_games_say(games, began, what_next(run, info, games));
     return status;
 }
 

@@ -26,14 +26,13 @@ static inline bool pm_commands_are_tracked(const struct pm_device *device)
 
 /* The record of a command buffer of which is known what is bound and active, its recording being
  * sampled or timed, or every one being tracked since the game has what could see a variant, or
- * there are variants for what it pushes; NULL for all others. */
-static inline struct pm_command *pm_command_tracked(struct pm_device *device,
-                                                    VkCommandBuffer handle)
+ * there are variants for what it pushes; NULL for all others. binds: what device->binds said. */
+static inline struct pm_command *pm_command_tracked_by(struct pm_device *device,
+                                                       VkCommandBuffer handle, uint32_t binds)
 {
     struct pm_sampling *sampling = device->sampling;
     if (sampling == NULL)
         return NULL;
-    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     const bool all = (binds & (PM_BINDS_CAREFUL | PM_BINDS_WATCHED)) != 0;
     if (!all && (binds & PM_BINDS_ARMED) == 0)
         return NULL;
@@ -42,6 +41,13 @@ static inline struct pm_command *pm_command_tracked(struct pm_device *device,
         return NULL;
     command->touched = true;
     return command;
+}
+
+static inline struct pm_command *pm_command_tracked(struct pm_device *device,
+                                                    VkCommandBuffer handle)
+{
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    return pm_command_tracked_by(device, handle, binds);
 }
 
 /* The bind point's index; PM_BIND_POINTS: nothing is known of what is bound there. */
@@ -121,21 +127,19 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
     return standing;
 }
 
-/* The same in a few instructions, where nothing but the game's own may stand and nobody counts its
+/* The same in few instructions, where nothing but the game's own may stand and nobody counts its
  * binds, of a recording that is sampled and follows no pushes: what most binds in a window are.
  * false: it is not so, and nothing was done. */
-static inline bool pm_binding_stand_alone(const struct pm_device *device,
-                                          struct pm_command *command, int point, uint64_t game,
-                                          struct pm_pipeline *pipeline)
+static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *command, int point,
+                                          uint64_t game, struct pm_pipeline *pipeline)
 {
-    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
     if ((binds & (PM_BINDS_PROVEN | PM_BINDS_WATCHED)) != 0 ||
         command->recording != PM_RECORDING_SAMPLED ||
-        (command->behind | command->watched | (uintptr_t)command->pushed.ranges) != 0)
+        (command->behind | command->watched | command->pushed.stays |
+         (uintptr_t)command->pushed.ranges) != 0)
         return false;
     if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0 && pm_optimize_counts_binds(pipeline))
         return false;
-    pm_pushed_disarm(&command->pushed);
     command->bound[point] = (struct pm_bound){
         .pipeline = pipeline,
         .game = game,

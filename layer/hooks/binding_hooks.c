@@ -39,14 +39,15 @@ bind_standing(struct pm_device *device, VkCommandBuffer handle, VkPipelineBindPo
 
 /* While recordings may be tracked. */
 static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkCommandBuffer handle,
-                                                   VkPipelineBindPoint point, VkPipeline pipeline)
+                                                   VkPipelineBindPoint point, VkPipeline pipeline,
+                                                   uint32_t binds)
 {
-    struct pm_command *command = pm_command_tracked(device, handle);
+    struct pm_command *command = pm_command_tracked_by(device, handle, binds);
     const int index = pm_bind_point_index(point);
     if (index < PM_BIND_POINTS) {
         struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
         if (command == NULL ||
-            !pm_binding_stand_alone(device, command, index, PM_BITS(pipeline), known)) {
+            !pm_binding_stand_alone(binds, command, index, PM_BITS(pipeline), known)) {
             bind_standing(device, handle, point, pipeline, command, known);
             return;
         }
@@ -93,7 +94,7 @@ static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkC
         bind_best_of(device, handle, point, pipeline, known, binds);
         return;
     }
-    bind_tracked(device, handle, point, pipeline);
+    bind_tracked(device, handle, point, pipeline, binds);
     if (!watched)
         command->bound[index].pipeline = NULL;
 }
@@ -102,7 +103,9 @@ static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkC
 static __attribute__((noinline)) void bind_any(VkCommandBuffer handle, VkPipelineBindPoint point,
                                                VkPipeline pipeline)
 {
-    bind_tracked(pm_device_of(handle), handle, point, pipeline);
+    struct pm_device *device = pm_device_of(handle);
+    bind_tracked(device, handle, point, pipeline,
+                 atomic_load_explicit(&device->binds, memory_order_relaxed));
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipelineBindPoint point,
@@ -117,7 +120,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipeline
     if (binds == 0)
         device->dispatch.CmdBindPipeline(handle, point, pipeline);
     else if ((binds & (PM_BINDS_ARMED | PM_BINDS_CAREFUL)) != 0)
-        bind_tracked(device, handle, point, pipeline);
+        bind_tracked(device, handle, point, pipeline, binds);
     else if ((binds & PM_BINDS_WATCHED) != 0)
         bind_watched(device, handle, point, pipeline, binds);
     else

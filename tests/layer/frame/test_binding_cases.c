@@ -100,7 +100,8 @@ static void stands_alone(void **state)
                 command->bound[point].watch = 0;
                 command->pushed.ranges = NULL;
                 if (shortly != 0)
-                    assert_true(pm_binding_stand_alone(device, command, point, game, pipeline));
+                    assert_true(pm_binding_stand_alone(atomic_load(&device->binds), command, point,
+                                                       game, pipeline));
                 else
                     assert_int_equal(pm_binding_stand(device, command, point, game, pipeline),
                                      game);
@@ -127,7 +128,18 @@ static void does_not_stand_alone(void **state)
     const uint32_t binds = atomic_load(&device->binds);
     struct pm_command *command = &world->command;
     struct pm_push_ranges *const ranges = (struct pm_push_ranges *)pipelines[WATCHING]->push_ranges;
-    enum { PROVEN_ANY, WATCHED_ANY, WATCHED, PUSHED, LOOKED_AT, COUNTED, TIMED, TRACKED, REASONS };
+    enum {
+        PROVEN_ANY,
+        WATCHED_ANY,
+        WATCHED,
+        PUSHED,
+        ARMED,
+        LOOKED_AT,
+        COUNTED,
+        TIMED,
+        TRACKED,
+        REASONS
+    };
     for (int reason = 0; reason < REASONS; reason++) {
         binding_start(reason == TIMED     ? PM_RECORDING_TIMED
                       : reason == TRACKED ? PM_RECORDING_TRACKED
@@ -141,14 +153,17 @@ static void does_not_stand_alone(void **state)
                      reason == COUNTED ? PM_WISH_BOUND : PM_WISH_NONE);
         command->watched = reason == WATCHED;
         command->pushed.ranges = reason == PUSHED ? ranges : NULL;
+        command->pushed.stays = reason == ARMED;
         command->behind = reason == LOOKED_AT ? 3 : 0;
         const struct pm_bound before = command->bound[PM_COMPUTE];
-        assert_false(pm_binding_stand_alone(
-            device, command, PM_COMPUTE, binding_handle(PROVEN_ONE, GAME), pipelines[PROVEN_ONE]));
+        assert_false(pm_binding_stand_alone(atomic_load(&device->binds), command, PM_COMPUTE,
+                                            binding_handle(PROVEN_ONE, GAME),
+                                            pipelines[PROVEN_ONE]));
         assert_memory_equal(&before, &command->bound[PM_COMPUTE], sizeof before);
     }
     command->watched = command->behind = 0;
     command->pushed.ranges = NULL;
+    command->pushed.stays = 0;
     atomic_store(&pipelines[PROVEN_ONE]->wish, PM_WISH_NONE);
     atomic_store(&device->binds, binds);
 }

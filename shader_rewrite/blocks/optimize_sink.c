@@ -13,6 +13,8 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_motion.h"
 #include "shader_rewrite/ir/block_open.h"
+#include "shader_rewrite/quirks/leaving_values.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 static const char pass_name[] = "optimize_sink";
 
@@ -28,6 +30,7 @@ struct context {
     bool *looked_at;                  /* by id: an instruction that looks at other lanes, or what it
                                          is made of, uses it */
     uint32_t bound;                   /* of ids there */
+    bool chooses_again;               /* the driver does what a selection in a loop chooses */
     struct pm_memory_access function; /* all of it together */
 };
 
@@ -226,6 +229,8 @@ static void sink_all(struct context *c)
             if (!may_sink(c, i))
                 continue;
             const char *why_not = find_places(c, i, &places);
+            if (!why_not && c->chooses_again)
+                why_not = "what is used behind a loop is chosen in it, which the driver does again";
             const uint32_t value = i->result->id;
             if (!why_not) {
                 pm_blocks_saves(blocks, PM_BLOCK_SINK, saved(c, i, &places));
@@ -240,6 +245,19 @@ static void sink_all(struct context *c)
     }
 }
 
+/* The driver may choose otherwise when the sides of a selection hold more than they did. */
+static bool find_choices(struct context *c)
+{
+    const struct pm_blocks *blocks = c->blocks;
+    struct pm_leaving_values leaving;
+    if (!(pm_quirks_of(blocks->info->driver) & PM_QUIRK_CHOOSES_AGAIN))
+        return true;
+    if (!pm_leaving_values_compute(&leaving, blocks->module, blocks->function, blocks->arena))
+        return false;
+    c->chooses_again = pm_leaving_values_chosen(&leaving, blocks->function);
+    return true;
+}
+
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     struct pm_blocks *blocks = context;
@@ -252,7 +270,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
                         .memory = pm_memory_of(module)};
     if (!pm_float_permission_compute(&c.permission, module, function, PM_FLOAT_ZERO_NEVER,
                                      blocks->arena) ||
-        !look(&c)) {
+        !look(&c) || !find_choices(&c)) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
     }

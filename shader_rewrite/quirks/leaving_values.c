@@ -175,3 +175,15 @@ bool pm_leaving_values_chosen_by(const struct pm_leaving_values *leaving,
             return true;
     return false;
 }
+
+bool pm_leaving_values_chosen(const struct pm_leaving_values *leaving,
+                              const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        const struct pm_ir_instr *merge = pm_ir_merge(b);
+        if (merge && merge->opcode == SpvOpSelectionMerge &&
+            pm_leaving_values_chosen_by(leaving, pm_loops(function), b))
+            return true;
+    }
+    return false;
+}

@@ -28,7 +28,11 @@ bool pm_leaving_values_has(const struct pm_leaving_values *leaving, const struct
 
 /* Whether a selection in a loop chooses what is used behind the loop. Drivers with
  * PM_QUIRK_CHOOSES_AGAIN (quirks.h) may choose that again for lanes that left before others: wrong,
- * but what the shader does there. What the selection says of flattening, or a vote around it,
- * changes it, so bits stay the same only where it is left as it is. */
+ * but what the shader does there. What the selection says of flattening, a vote around it, or
+ * what is in its sides changes it, so bits stay the same only where it is left as it is. */
 bool pm_leaving_values_chosen_by(const struct pm_leaving_values *leaving,
                                  const struct pm_loops *loops, const struct pm_ir_block *header);
+
+/* Whether any selection of the function does. */
+bool pm_leaving_values_chosen(const struct pm_leaving_values *leaving,
+                              const struct pm_ir_function *function);

@@ -2,11 +2,11 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
+#include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
 #include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/recipes.h"
 #include "shader_rewrite/variants/variant_function.h"
-#include "shader_rewrite/variants/variant_passes.h"
 
 #include <string.h>
 
@@ -19,7 +19,6 @@ struct making {
     struct pm_pass_runner passes;
     const struct pm_target *target;
     const struct pm_words original;
-    uint32_t quirks; /* of the driver that will run it */
     size_t most_words;
     bool too_large;
 };
@@ -99,8 +98,8 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
     const struct pm_recipe_step *step = recipe ? recipe->steps : NULL;
     bool flags = false;
     for (; step && (step->pass || step->flag) && !m->too_large; step++) {
-        struct pm_variant_step context = {step->argument, m->quirks};
-        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &context, error)
+        uint32_t argument = step->argument;
+        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
                          : run_guarded(m, step->flag, error)))
             return false;
         flags |= step->flag != NULL;
@@ -109,13 +108,13 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
 }
 
 /* A level of detail made of push constants that is a phi's operand too crashes lavapipe 25.0. */
-static bool may_crash(const struct making *m)
+static bool may_crash(const struct making *m, const struct pm_driver *driver)
 {
     struct pm_ir_module *module = m->passes.module;
     const struct pm_ir_function *function = pm_variant_function(module);
     const struct pm_memory memory = pm_memory_of(module);
     struct pm_detail_levels levels;
-    if (!(m->quirks & PM_QUIRK_JOINED_LEVELS) || !function)
+    if (!(pm_quirks_of(driver) & PM_QUIRK_JOINED_LEVELS) || !function)
         return false;
     if (!pm_detail_levels_compute(&levels, &memory, module, function, module->arena))
         return true;
@@ -125,6 +124,21 @@ static bool may_crash(const struct making *m)
                 if (pm_detail_levels_has(&levels, i->operands[o].def))
                     return true;
     return false;
+}
+
+/* What a driver chooses again behind a loop (PM_QUIRK_CHOOSES_AGAIN) it chooses otherwise where
+ * the selection, its sides or the loop are written otherwise; true also where memory ends. */
+static bool chooses_again(const struct making *m, const struct pm_driver *driver)
+{
+    struct pm_ir_module *module = m->passes.module;
+    struct pm_ir_function *function = pm_variant_function(module);
+    struct pm_leaving_values leaving;
+    struct pm_error error;
+    if (!(pm_quirks_of(driver) & PM_QUIRK_CHOOSES_AGAIN) || !function)
+        return false;
+    return !pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, &error) ||
+           !pm_leaving_values_compute(&leaving, module, function, module->arena) ||
+           pm_leaving_values_chosen(&leaving, function);
 }
 
 /* Into the canonical order. */
@@ -153,7 +167,6 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     struct pm_error invalid;
     struct making m = {.target = &info->target,
                        .original = {(uint32_t *)(uintptr_t)words, count},
-                       .quirks = pm_quirks_of(info->driver),
                        .most_words = MOST_GROWTH * count + LEAST_ROOM};
     if (count > MOST_WORDS)
         return true;
@@ -162,9 +175,13 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
         return false;
     m.passes = pm_pass_runner_of(module, info->times);
     const bool canonical = !changes(info->choice.recipe) && !changes(info->choice.second);
+    if (!canonical && chooses_again(&m, info->driver)) {
+        pm_ir_module_destroy(module);
+        return true;
+    }
     bool ok = run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m, out, error);
-    const bool crashes = ok && !canonical && may_crash(&m);
+    const bool crashes = ok && !canonical && may_crash(&m, info->driver);
     pm_ir_module_destroy(m.passes.module);
     const bool none =
         ok && (crashes || m.too_large || (!canonical && same_words(out, words, count)));

@@ -10,7 +10,7 @@
 
 /* Ends with one that has neither. */
 struct pm_recipe_step {
-    const struct pm_pass *pass; /* of ours; variant_passes.h */
+    const struct pm_pass *pass; /* of ours; its context points to `argument` */
     const char *flag;           /* of spirv-opt's */
     uint32_t argument;
 };

@@ -1,11 +1,9 @@
 /*
  * Hints of SPIR-V to the driver's compiler: Flatten and DontFlatten of selections, Unroll and
- * DontUnroll of loops. They change no value, but where a driver gets a shader wrong, how.
+ * DontUnroll of loops. They change no value.
  */
 #include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/analysis/analysis_turns.h"
-#include "shader_rewrite/quirks/leaving_values.h"
-#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variant_passes.h"
 
@@ -66,20 +64,17 @@ static bool say(struct pm_ir_operand *operand, uint32_t word)
     return true;
 }
 
-/* leaving: those that choose what is used behind a loop are left alone; NULL: none is. */
 static bool tell_selections(struct pm_ir_function *function, enum pm_controls how,
-                            const struct pm_memory *memory, const struct pm_leaving_values *leaving)
+                            const struct pm_memory *memory)
 {
     const struct pm_structure *structure = pm_structure(function);
     const struct pm_cfg *cfg = pm_cfg(function);
     bool changed = false;
     for (uint32_t c = 0; c < structure->count; c++) {
         const struct pm_construct *construct = &structure->constructs[c];
-        struct pm_ir_block *header = cfg->blocks[construct->header];
-        if (construct->kind != PM_CONSTRUCT_SELECTION ||
-            (leaving && pm_leaving_values_chosen_by(leaving, pm_loops(function), header)))
+        if (construct->kind != PM_CONSTRUCT_SELECTION)
             continue;
-        struct pm_ir_operand *control = &pm_ir_merge(header)->operands[1];
+        struct pm_ir_operand *control = &pm_ir_merge(cfg->blocks[construct->header])->operands[1];
         const struct inside inside = inside_of(function, c, memory);
         changed |= say(control, selection_says(how, &inside, pm_ir_operand_word(control)));
     }
@@ -107,24 +102,17 @@ static bool tell_loops(const struct pm_ir_function *function, bool unroll)
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    const struct pm_variant_step *step = context;
-    const enum pm_controls how = step->argument;
+    (void)error;
+    const enum pm_controls how = *(const uint32_t *)context;
     const struct pm_memory memory = pm_memory_of(module);
-    const bool guards = step->quirks & PM_QUIRK_CHOOSES_AGAIN;
     struct pm_ir_function *function = pm_variant_function(module);
-    struct pm_leaving_values leaving;
     if (!function)
         return PM_PASS_UNCHANGED;
-    if (how == PM_CONTROLS_UNROLL || how == PM_CONTROLS_DONT_UNROLL)
-        return pm_pass_result_of(true, tell_loops(function, how == PM_CONTROLS_UNROLL));
-    if (guards && !pm_leaving_values_compute(&leaving, module, function, module->arena)) {
-        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-        return PM_PASS_FAILED;
-    }
-    return pm_pass_result_of(true,
-                             tell_selections(function, how, &memory, guards ? &leaving : NULL));
+    const bool changed = how == PM_CONTROLS_UNROLL || how == PM_CONTROLS_DONT_UNROLL
+                             ? tell_loops(function, how == PM_CONTROLS_UNROLL)
+                             : tell_selections(function, how, &memory);
+    return pm_pass_result_of(true, changed);
 }
 
-const struct pm_pass pm_pass_controls = {
-    "controls", PM_ANALYSIS_STRUCTURE | PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL,
-    run};
+const struct pm_pass pm_pass_controls = {"controls", PM_ANALYSIS_STRUCTURE | PM_ANALYSIS_LOOPS,
+                                         PM_ANALYSIS_ALL, run};

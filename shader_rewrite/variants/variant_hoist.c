@@ -144,7 +144,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     if (!pm_float_permission_compute(&h.permission, module, h.function, PM_FLOAT_ZERO_NEVER,
                                      module->arena))
         return pm_pass_result_of(pm_fail(error, PM_ERROR_MEMORY, "out of memory to hoist"), false);
-    if (((const struct pm_variant_step *)context)->argument)
+    if (*(const uint32_t *)context)
         for (struct pm_ir_block *b = h.function->first_block; b; b = b->next)
             join_sides(&h, b);
     /* Inner loops first, so that what does not change in several leaves them all. */

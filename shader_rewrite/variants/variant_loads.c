@@ -204,7 +204,7 @@ static bool repeat(struct pm_ir_module *module, const struct pm_memory *memory,
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     (void)error;
-    const enum pm_loads how = ((const struct pm_variant_step *)context)->argument;
+    const enum pm_loads how = *(const uint32_t *)context;
     const struct pm_memory memory = pm_memory_of(module);
     const struct pm_ir_function *function = pm_variant_function(module);
     bool changed = false;

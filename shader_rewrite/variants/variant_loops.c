@@ -64,7 +64,7 @@ static bool may_ask(const struct pm_ir_function *function, uint32_t loop, uint32
 static enum pm_pass_result mark(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
     (void)error;
-    const uint32_t argument = ((const struct pm_variant_step *)context)->argument;
+    const uint32_t argument = *(const uint32_t *)context;
     const uint32_t part = PM_UNROLLED_PART(argument), most = part > 0 ? 0 : argument;
     const struct pm_ir_function *function = pm_variant_function(module);
     bool changed = false, asked = false;

@@ -1,17 +1,12 @@
 /*
- * The passes of ours that recipes are made of (recipes.c). The context of each is a struct
- * pm_variant_step.
+ * The passes of ours that recipes are made of (recipes.c). The context of each is a uint32_t, its
+ * argument.
  *
  * Thread safety: as the module.
  */
 #pragma once
 
 #include "shader_rewrite/analysis/pass.h"
-
-struct pm_variant_step {
-    uint32_t argument; /* of the pass */
-    uint32_t quirks;   /* enum pm_quirk (quirks.h): of the driver that will run it */
-};
 
 /* variant_schedule.c: puts the instructions of each block into another order. */
 enum pm_schedule {

@@ -278,7 +278,7 @@ static bool schedule_block(enum pm_schedule how, const struct pm_memory *memory,
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    const enum pm_schedule how = ((const struct pm_variant_step *)context)->argument;
+    const enum pm_schedule how = *(const uint32_t *)context;
     const struct pm_ir_function *function = pm_variant_function(module);
     const struct pm_memory memory = pm_memory_of(module);
     bool ok = true, changed = false;

@@ -82,6 +82,39 @@ static void untracked(void **state)
     atomic_store(&device->binds, PM_BINDS_PROVEN);
 }
 
+enum { TURNS = 20000 };
+
+static void *turn_armed(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < TURNS; i++) {
+        pm_binds_set(device, PM_BINDS_ARMED, PM_BINDS_ARMED);
+        assert_true(pm_binds_any(device, PM_BINDS_ARMED));
+        pm_binds_set(device, PM_BINDS_ARMED, 0);
+        assert_false(pm_binds_any(device, PM_BINDS_ARMED));
+    }
+    return NULL;
+}
+
+/* Who says what binds look for says it of his own bits alone, while others say theirs. */
+static void bits_of_several(void **state)
+{
+    (void)state;
+    const uint32_t binds = atomic_load(&device->binds);
+    pthread_t other;
+    atomic_store(&device->binds, PM_BINDS_CAREFUL);
+    assert_int_equal(pthread_create(&other, NULL, turn_armed, NULL), 0);
+    for (uint32_t i = 0; i < TURNS; i++) {
+        const uint32_t said = i % (PM_BINDS_OF_VARIANTS + 1);
+        pm_binds_set(device, PM_BINDS_OF_VARIANTS, said);
+        assert_int_equal(atomic_load(&device->binds) & PM_BINDS_OF_VARIANTS, said);
+    }
+    pthread_join(other, NULL);
+    pm_binds_set(device, PM_BINDS_OF_VARIANTS, 0);
+    assert_int_equal(atomic_load(&device->binds), PM_BINDS_CAREFUL);
+    atomic_store(&device->binds, binds);
+}
+
 /* Where nothing but the game's own may stand, the short way leaves what the long one does. */
 static void stands_alone(void **state)
 {
@@ -212,6 +245,7 @@ int main(void)
         cmocka_unit_test(pushes_that_say_too_little),
         cmocka_unit_test(what_is_tried_must_fit),
         cmocka_unit_test(untracked),
+        cmocka_unit_test(bits_of_several),
         cmocka_unit_test(stands_alone),
         cmocka_unit_test(does_not_stand_alone),
         cmocka_unit_test(begun_again),

@@ -37,6 +37,7 @@ struct site {
     uint16_t port;
     /* Uploads, one after the other, each until it is taken. */
     pthread_t thread;
+    bool sends; /* there is the thread */
     atomic_bool stop;
     atomic_uint taken;
     atomic_uint unanswered, later, others; /* answers: none, or haproxy's 502; 429, 503; others */
@@ -168,11 +169,13 @@ static long status_through(const struct site *site, const struct pm_profile *pro
     return status;
 }
 
-static void send_until_taken(struct site *site, const struct pm_profile *profile)
+/* false: stopped before it was. */
+static bool send_until_taken(struct site *site, const struct pm_profile *profile)
 {
     uint64_t until = 0;
     long status;
-    while ((status = status_through(site, profile)) != 204 && status != 200 && patience(&until)) {
+    while ((status = status_through(site, profile)) != 204 && status != 200 &&
+           !atomic_load(&site->stop) && patience(&until)) {
         if (status == 0 || status == 502)
             atomic_fetch_add(&site->unanswered, 1);
         else if (status == 429 || status == 503)
@@ -180,6 +183,7 @@ static void send_until_taken(struct site *site, const struct pm_profile *profile
         else if (atomic_fetch_add(&site->others, 1) == 0)
             printf("answered with %ld\n", status);
     }
+    return status == 204 || status == 200;
 }
 
 static void *send_all(void *user)
@@ -188,7 +192,8 @@ static void *send_all(void *user)
     struct place *place = site->place;
     for (unsigned i = 0; i < MOST && !atomic_load(&site->stop); i++) {
         site->profiles[i] = random_profile(place->arena, &place->random, "game", 1, 4);
-        send_until_taken(site, site->profiles[i]);
+        if (!send_until_taken(site, site->profiles[i]))
+            break;
         atomic_fetch_add(&site->taken, 1);
     }
     return NULL;
@@ -287,25 +292,60 @@ static void start_servers(struct site *site)
     free(other);
 }
 
+static int set_up(void **state)
+{
+    struct site *site = calloc(1, sizeof(*site));
+    assert_non_null(site);
+    *state = site;
+    site->place = place_create(91);
+    return 0;
+}
+
+/* Also after a test that failed: then no thread uploads any more, and nothing is left running. */
+static int tear_down(void **state)
+{
+    struct site *site = *state;
+    atomic_store(&site->stop, true);
+    if (site->balancer != 0)
+        kill(site->balancer, SIGKILL); /* an upload that waits for an answer ends */
+    if (site->sends)
+        pthread_join(site->thread, NULL);
+    if (site->balancer != 0)
+        waitpid(site->balancer, NULL, 0);
+    for (unsigned i = 0; i < SERVERS; i++) {
+        if (site->servers[i].pid != 0)
+            server_end(&site->servers[i], SIGKILL);
+    }
+    PQfinish(site->engine);
+    free(site->certificate);
+    place_destroy((void **)&site->place);
+    free(site);
+    return 0;
+}
+
+static void end(struct server *server, int signal_number)
+{
+    server_end(server, signal_number);
+    server->pid = 0;
+}
+
 static void test_uploads_go_on(void **state)
 {
-    (void)state;
-    struct site *site = calloc(1, sizeof(*site));
+    struct site *site = *state;
     uint64_t until = 0;
-    assert_non_null(site);
-    site->place = place_create(91);
     start_servers(site);
     start_balancer(site);
     while (status_through(site, NULL) != 200 && patience(&until)) {
     }
     assert_int_equal(pthread_create(&site->thread, NULL, send_all, site), 0);
+    site->sends = true;
     wait_came_to(site, &site->servers[0]);
     wait_came_to(site, &site->servers[1]);
     assert_int_equal(atomic_load(&site->unanswered) + atomic_load(&site->later), 0);
     check_unwell(site);
     const unsigned later = atomic_load(&site->later);
 
-    server_end(&site->servers[0], SIGKILL);
+    end(&site->servers[0], SIGKILL);
     wait_taken(site, 5 * SOME);
     assert_int_equal(atomic_load(&site->later), later);
     assert_true(atomic_load(&site->unanswered) <= 1); /* the one that it had */
@@ -314,21 +354,17 @@ static void test_uploads_go_on(void **state)
 
     atomic_store(&site->stop, true);
     pthread_join(site->thread, NULL);
+    site->sends = false;
     assert_int_equal(atomic_load(&site->others), 0);
     for (unsigned i = 0; i < atomic_load(&site->taken); i++)
         assert_int_equal(http_upload(site->servers[1].port, TOKEN, site->profiles[i]), 200);
-    kill(site->balancer, SIGTERM);
-    waitpid(site->balancer, NULL, 0);
-    server_end(&site->servers[1], SIGTERM);
-    PQfinish(site->engine);
-    free(site->certificate);
-    place_destroy((void **)&site->place);
-    free(site);
+    end(&site->servers[1], SIGTERM);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_uploads_go_on)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_uploads_go_on, set_up, tear_down)};
     if (!on_postgres() || access(HAPROXY, X_OK) != 0) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh) and %s\n", HAPROXY);
         return 77;

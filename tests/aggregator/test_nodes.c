@@ -26,13 +26,13 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { NODES_MOST = 8, GAMES = 3, SHADERS = 12, SPACE = 20, GROUP = 5 };
+enum { NODES_MOST = 8, GAMES = 25, SHADERS = 12, SPACE = 20, GROUP = 5, FOLDING = 10 };
 #define NOON (20000 * INT64_C(86400) + 43200)
 
 static unsigned kills = 8, uploads = 240, nodes = 3;
 static unsigned
     killed_elsewhere; /* of the kills, those on machines that tables are distributed to */
-static const char *const games[GAMES] = {"game", "another", "third"};
+static char games[GAMES][16];
 
 static const struct pm_profile *upload_of(struct place *place, unsigned number)
 {
@@ -105,7 +105,7 @@ static void run_node(const char *url, unsigned node, atomic_uint *next)
     for (unsigned first; (first = atomic_load(next)) * nodes + node < uploads;) {
         send_group(place, first, node);
         atomic_store(next, first + GROUP);
-        if (first / GROUP % 3 == node)
+        if (first / GROUP % FOLDING == node)
             pm_aggregator_fold(place->aggregator, NULL, &error);
     }
     pm_aggregator_destroy(place->aggregator);
@@ -284,7 +284,22 @@ static void test_nothing_lost_nothing_twice(void **state)
 
 /* ---- work is done once ---- */
 
-enum { PARTS = 17 };
+enum { PARTS = 17, SOME = 3, HOT = 600 };
+
+static void take_parts(struct pm_storage *storage, int first, int end)
+{
+    for (int i = first; i < end; i++) {
+        struct pm_error error;
+        bool taken;
+        assert_true(storage->operations->take_lease(storage, games[0], i, &taken, &error) && taken);
+    }
+}
+
+static void drop_parts(struct pm_storage *storage, int first, int end)
+{
+    for (int i = first; i < end; i++)
+        storage->operations->drop_lease(storage, games[0], i);
+}
 
 /* What another process folds is left to it by who only makes room; who wants it folded waits. */
 static void test_a_part_is_folded_by_one(void **state)
@@ -298,22 +313,20 @@ static void test_a_part_is_folded_by_one(void **state)
     place->now = NOON;
     place->keeping.samples_bytes = 1;
     place_open(place);
-    for (unsigned i = 0; i < GAMES; i++)
+    for (unsigned i = 0; i < SOME; i++)
         place_store(place, upload_of(place, GAMES * i)); /* all of games[0] */
     struct pm_storage *other = pm_aggregator_open_storage(place->path, &error);
     assert_non_null(other);
-    for (int i = 0; i < PARTS; i++)
-        assert_true(other->operations->take_lease(other, games[0], i, &taken, &error) && taken);
+    take_parts(other, 0, PARTS);
     const uint64_t waiting = place_rows_that_wait(place);
     assert_true(waiting > 0);
     assert_true(pm_aggregator_fold_some(place->aggregator, &error));
     assert_int_equal(place_rows_that_wait(place), waiting);
-    for (int i = 0; i < PARTS; i++)
-        other->operations->drop_lease(other, games[0], i);
+    drop_parts(other, 0, PARTS);
     assert_true(pm_aggregator_fold_some(place->aggregator, &error));
     assert_int_equal(place_rows_that_wait(place), 0);
 
-    place_store(place, upload_of(place, GAMES * 9));
+    place_store(place, upload_of(place, GAMES * SOME));
     const pid_t pid = fork();
     if (pid == 0) { /* one that ends while it folds */
         struct pm_storage *third = pm_aggregator_open_storage(place->path, &error);
@@ -326,6 +339,40 @@ static void test_a_part_is_folded_by_one(void **state)
     assert_true(pm_aggregator_fold(place->aggregator, games[0], &error));
     assert_int_equal(place_rows_that_wait(place), 0);
     waitpid(pid, NULL, 0);
+    other->operations->destroy(other);
+    place_destroy((void **)&place);
+}
+
+/* Many uploads of one game that come at once are spread over its parts: while another process folds
+ * some of these, this one folds the rest. */
+static void test_a_hot_game_is_folded_by_several(void **state)
+{
+    (void)state;
+    if (!on_postgres())
+        skip();
+    struct place *place = place_create(5);
+    const struct pm_profile *profiles[HOT];
+    struct pm_ingest_outcome outcomes[HOT];
+    struct pm_error error;
+    place->now = NOON;
+    place->keeping.samples_bytes = 1;
+    place_open(place);
+    for (unsigned i = 0; i < HOT; i++)
+        profiles[i] = upload_of(place, GAMES * i);
+    if (!pm_aggregator_ingest(place->aggregator, profiles, HOT, outcomes, &error))
+        fail_msg("%s", error.message);
+    const uint64_t waiting = place_rows_that_wait(place);
+    assert_in_range(waiting, SOME, PARTS);
+    struct pm_storage *other = pm_aggregator_open_storage(place->path, &error);
+    assert_non_null(other);
+    take_parts(other, 0, PARTS / 2);
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    const uint64_t left = place_rows_that_wait(place);
+    assert_in_range(left, 1, waiting - 1);
+    drop_parts(other, 0, PARTS / 2);
+    take_parts(other, PARTS / 2, PARTS);
+    assert_true(pm_aggregator_fold_some(place->aggregator, &error));
+    assert_int_equal(place_rows_that_wait(place), 0);
     other->operations->destroy(other);
     place_destroy((void **)&place);
 }
@@ -525,10 +572,12 @@ static void test_a_disk_that_is_full(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_part_is_folded_by_one), cmocka_unit_test(test_a_standby_that_lags),
-        cmocka_unit_test(test_a_deadlock), cmocka_unit_test(test_a_disk_that_is_full),
-        cmocka_unit_test(test_nothing_lost_nothing_twice)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_a_part_is_folded_by_one),
+                                       cmocka_unit_test(test_a_hot_game_is_folded_by_several),
+                                       cmocka_unit_test(test_a_standby_that_lags),
+                                       cmocka_unit_test(test_a_deadlock),
+                                       cmocka_unit_test(test_a_disk_that_is_full),
+                                       cmocka_unit_test(test_nothing_lost_nothing_twice)};
     if (argc >= 3) {
         kills = (unsigned)atoi(argv[1]);
         uploads = (unsigned)atoi(argv[2]);
@@ -537,5 +586,7 @@ int main(int argc, char **argv)
         nodes = (unsigned)atoi(argv[3]);
     if (nodes < 1 || nodes > NODES_MOST)
         return 2;
+    for (unsigned i = 0; i < GAMES; i++)
+        snprintf(games[i], sizeof(games[i]), "game-%u", i);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

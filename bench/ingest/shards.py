@@ -59,8 +59,8 @@ def simulated(options):
 
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--batch", type=float, default=0.0078)
-    parser.add_argument("--upload", type=float, default=0.0002)
+    parser.add_argument("--batch", type=float, default=0.001)
+    parser.add_argument("--upload", type=float, default=0.000084)
     parser.add_argument("--games", type=int, default=100)
     options = parser.parse_args()
     one, simulated_one = of_a_batch(options), simulated(options)

@@ -35,8 +35,10 @@ uint32_t pm_world_today(const struct pm_world *world)
 void pm_world_interrupt(struct pm_world *world, bool set)
 {
     struct pm_storage *storage = world->storage;
+    const int64_t until = set ? pm_now() + HURRY_SECONDS * PM_SECOND : INT64_MAX;
+    atomic_store(&world->hurry, until);
     atomic_store(&world->interrupted, set);
-    storage->operations->hurry(storage, set ? pm_now() + HURRY_SECONDS * PM_SECOND : INT64_MAX);
+    storage->operations->hurry(storage, until);
 }
 
 bool pm_world_is_interrupted(const struct pm_world *world)
@@ -57,7 +59,7 @@ bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *er
     uint64_t number = 0;
     if (error->code != PM_ERROR_CONFLICT)
         return false;
-    if (pm_world_is_interrupted(world))
+    if (pm_world_is_interrupted(world) && pm_now() >= atomic_load(&world->hurry))
         error->code = PM_ERROR_STATE;
     if (++*tries == TRIES || error->code != PM_ERROR_CONFLICT)
         return false;

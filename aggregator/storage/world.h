@@ -20,6 +20,7 @@ struct pm_world {
     void *clock_user;
     uint32_t retention_days; /* what is older is neither shown nor kept; 0: kept for ever */
     atomic_bool interrupted;
+    atomic_int_fast64_t hurry; /* pm_now(): until when, interrupted, a conflict is tried again */
     /* Since the start: shaders of which the tokens of a day claimed different things. */
     atomic_uint_fast64_t disagreements;
     atomic_uint_fast64_t unvouched; /* games that may be evicted, when they were last counted */
@@ -36,7 +37,8 @@ int64_t pm_world_now(const struct pm_world *world);
 uint32_t pm_world_today(const struct pm_world *world);
 
 /* While it is set, what takes long gives up soon, and whoever waits for another process that has
- * the storage locked waits for two more seconds from now on, all together. */
+ * the storage locked, or tries again where another came between, does for two more seconds from now
+ * on, all together. */
 void pm_world_interrupt(struct pm_world *world, bool set);
 bool pm_world_is_interrupted(const struct pm_world *world);
 /* false: it is interrupted, with PM_ERROR_STATE. doing: "folding uploads in". */
@@ -55,5 +57,6 @@ bool pm_world_transact(struct pm_world *world, enum pm_durability durability, pm
 
 /* For who does it by itself: after a failure, may the same be tried again? Waits for a moment, the
  * longer the more tries there were; not under the write mutex. Begins with *tries of 0. After the
- * last the code is still PM_ERROR_CONFLICT: later it may succeed. */
+ * last the code is still PM_ERROR_CONFLICT: later it may succeed. Who is interrupted, and has no
+ * time left, gets PM_ERROR_STATE. */
 bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *error);

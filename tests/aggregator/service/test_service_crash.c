@@ -1,6 +1,7 @@
 /*
  * A serving process that dies at random moments under load, with and without space left on its
- * disk, and while it starts; and one that is told to stop.
+ * disk, and while it starts; and one that is told to stop. With with_postgres.sh its storage is a
+ * PostgreSQL, whose disk is no matter here.
  *   test_aggregator_service_crash [KILLS]
  */
 #include "tests/aggregator/service/http.h"
@@ -58,7 +59,7 @@ static void check_all(char *folder, char *path, const struct load_sum *sum)
 static void test_kill(void **state)
 {
     (void)state;
-    char *folder = make_folder(), *path = join(folder, "test.db");
+    char *folder = make_folder(), *path = fresh_storage(folder);
     struct pm_random random;
     struct load_sum sum = {0};
     const uint64_t seed = seeded(&random);
@@ -99,7 +100,7 @@ static uint32_t largest_file(const char *path)
 static void test_full(void **state)
 {
     (void)state;
-    char *folder = make_folder(), *path = join(folder, "test.db");
+    char *folder = make_folder(), *path = fresh_storage(folder);
     struct pm_random random;
     struct load_sum sum = {0};
     const uint64_t seed = seeded(&random);
@@ -130,7 +131,7 @@ static void test_stop(void **state)
 {
     (void)state;
     static const int signals[] = {SIGTERM, SIGINT};
-    char *folder = make_folder(), *path = join(folder, "test.db");
+    char *folder = make_folder(), *path = fresh_storage(folder);
     struct pm_random random;
     struct load_sum sum = {0};
     const uint64_t seed = seeded(&random);
@@ -159,7 +160,7 @@ static void test_stop(void **state)
 static void test_stop_locked(void **state)
 {
     (void)state;
-    char *folder = make_folder(), *path = join(folder, "test.db");
+    char *folder = make_folder(), *path = fresh_storage(folder);
     struct pm_random random;
     struct load_sum sum = {0};
     sqlite3 *other;
@@ -190,11 +191,14 @@ int main(int count, char **arguments)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_kill), cmocka_unit_test(test_full),
                                        cmocka_unit_test(test_stop),
                                        cmocka_unit_test(test_stop_locked)};
+    const struct CMUnitTest of_postgres[] = {cmocka_unit_test(test_kill),
+                                             cmocka_unit_test(test_stop)};
     if (count > 1)
         kills = (unsigned)atoi(arguments[1]);
     setvbuf(stdout, NULL, _IOLBF, 0);
     curl_global_init(CURL_GLOBAL_ALL);
-    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    const int failed = on_postgres() ? cmocka_run_group_tests(of_postgres, NULL, NULL)
+                                     : cmocka_run_group_tests(tests, NULL, NULL);
     curl_global_cleanup();
     return failed;
 }

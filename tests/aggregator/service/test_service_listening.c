@@ -32,13 +32,16 @@ static void test_addresses(void **state)
     assert_null(pm_service_create(&info, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     info.address = NULL;
-    info.certificate_file = place->path;
+    char *nonsense = join(place->folder, "nonsense");
+    write_file(nonsense, "no certificate");
+    info.certificate_file = nonsense;
     assert_null(pm_service_create(&info, &error));
     assert_non_null(strstr(error.message, "both"));
-    info.key_file = place->path;
+    info.key_file = nonsense;
     info.port = 0;
     assert_null(pm_service_create(&info, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
+    free(nonsense);
 }
 
 static void test_tls(void **state)

@@ -112,7 +112,8 @@ static int sync_all(const struct pm_sync_info *info)
         status = fail(&error);
     if (!pm_sync_pull(info, &report, &error))
         status = fail(&error);
-    printf("sessions: %zu uploaded (%zu shaders), %zu waiting%s%s%s, %zu damaged, %zu refused, "
+    printf("sessions: %zu uploaded (%zu shader profiles), %zu waiting%s%s%s, %zu damaged, %zu "
+           "refused, "
            "%zu taken that were; database: "
            "%s\n",
            report.sessions_uploaded, report.shaders_uploaded, report.sessions_waiting,

@@ -31,7 +31,7 @@ static int dry_run(const struct pm_sync_info *info)
 
 static void say(const struct pm_sync_report *report)
 {
-    printf("uploaded %zu session%s (%zu shader%s)", report->sessions_uploaded,
+    printf("uploaded %zu session%s (%zu shader profile%s)", report->sessions_uploaded,
            report->sessions_uploaded == 1 ? "" : "s", report->shaders_uploaded,
            report->shaders_uploaded == 1 ? "" : "s");
     if (report->sessions_waiting > 0)

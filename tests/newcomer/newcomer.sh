@@ -189,7 +189,7 @@ port=$(sed -n 's/^listening on .* port \([0-9]*\)$/\1/p' "$folder/serve")
 aggregator_at "$port"
 expect 0 '^piecemeal run: the game is "piecemeal-terrain"; its config: /root/.config/piecemeal/piecemeal-terrain.json$' \
     'piecemeal run -- ./game'
-also '^piecemeal run: uploaded [1-9][0-9]* sessions?, [1-9][0-9]* shaders?$'
+also '^piecemeal run: uploaded [1-9][0-9]* sessions?, [1-9][0-9]* shader profiles?$'
 sleep 3
 expect 0 '' 'piecemeal run -- ./game'
 expect 0 '' 'ls ~/.cache/piecemeal/*/*piecemeal-terrain* || ls -R ~/.cache/piecemeal | grep -i terrain'

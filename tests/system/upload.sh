@@ -38,7 +38,7 @@ says asked 'consent was not asked yet'
 "$piecemeal" consent grant >/dev/null
 play granted
 says granted "^piecemeal run: the game is \"$game\"; its config: .*$game.json\$"
-says granted '^piecemeal run: uploaded [1-9][0-9]* sessions?, [1-9][0-9]* shaders?$'
+says granted '^piecemeal run: uploaded [1-9][0-9]* sessions?, [1-9][0-9]* shader profiles?$'
 # There is something to pull.
 python3 - "$url/v1/games/$game/database" <<'PY' || fail "no database was published"
 import sys, time, urllib.request

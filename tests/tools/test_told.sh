@@ -97,7 +97,7 @@ expect 0 "PIECEMEAL_CONFIG=$work/nowhere.json" "$piecemeal" run --config "$work/
 
 PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 1 "$work/writes" 0
 export PIECEMEAL_AGGREGATOR_URL=http://127.0.0.1:1
-expect 0 '^uploaded 0 sessions \(0 shaders\), 1 waits \(there is no consent: `piecemeal consent grant`\)' "$piecemeal" sync
+expect 0 '^uploaded 0 sessions \(0 shader profiles\), 1 waits \(there is no consent: `piecemeal consent grant`\)' "$piecemeal" sync
 "$piecemeal" consent grant
 began=$(date +%s)
 status=0

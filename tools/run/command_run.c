@@ -167,7 +167,7 @@ static bool upload(const struct pm_sync_info *run, const struct pm_run_games *ga
         pm_tool_sync_failed("run", &error, report.sessions_waiting); /* it stays spooled */
         return error.code == PM_ERROR_NETWORK;
     }
-    fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader%s\n",
+    fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader profile%s\n",
             report.sessions_uploaded, report.sessions_uploaded == 1 ? "" : "s",
             report.shaders_uploaded, report.shaders_uploaded == 1 ? "" : "s");
     return false;

@@ -46,6 +46,8 @@ enum { MOST_SESSIONS = 100, MOST_SETS = 64, MOST_ARGUMENTS = 4096, BY_SIGNAL = 1
 /* Seconds until it is first told how far it is, and the most between two times: a long session does
  * not fill the terminal. */
 enum { TELL_FIRST = 10, TELL_MOST = 120 };
+/* Sessions as long as the last one, beyond which nobody should wait for a trial. */
+enum { FAR_MORE = 20 };
 
 struct attempt {
     const char *game_option, *out, *sets[MOST_SETS];
@@ -246,6 +248,9 @@ static const char *what_next(const struct attempt *attempt, const struct pm_sess
     if (!compared)
         return "its shaders are profiled; start it once more with `piecemeal try`, or at once with "
                "--sessions 3, to specialize them and compare";
+    if (status->trying > 0 && status->frames_more > FAR_MORE * status->heartbeats)
+        return "not all is decided, and it differs too little or too much from call to call for "
+               "sessions of this length to tell soon; a quieter machine may";
     return status->trying > 0 ? "not all is decided: start it once more" : NULL;
 }
 

@@ -93,7 +93,19 @@ play() {
     log=$demo/logs/$game.$(date +%s%N)
     [[ " ${games[*]-} " == *" $game "* ]] || games+=("$game")
     say "$what"
-    if ! timeout 120 "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
+    run_game "$log" "$game" "$@"
+    # On a busy machine the layer's threads may get no time before a short program is over.
+    if grep -q '^piecemeal run: sampled nothing: .*debug\.synchronous=true' "$log"; then
+        say "  … copies of its shaders came too late: again, waiting for them"
+        run_game "$log" "$game" --set debug.synchronous=true "$@"
+    fi
+}
+
+# run_game LOG GAME [--set KEY=VALUE]... -- PROGRAM...
+run_game() {
+    local log=$1 game=$2
+    shift 2
+    if ! timeout 600 "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
         --set sampler.window_probability=1 --set sampler.api_probability=0.5 --set sampler.batch=8 \
         --set sampler.kinds=block --set limits.background_share=1 "$@" >"$log" 2>&1; then
         tail -n 5 "$log" >&2

@@ -1,4 +1,6 @@
 #include "base/file.h"
+#include "base/name.h"
+#include "base/utf8.h"
 #include "tools/common/options.h"
 #include "tools/db/db.h"
 #include "tools/stored/known_points.h"
@@ -44,13 +46,18 @@ static bool know(struct import *import, const struct pm_shader_key *key,
     return true;
 }
 
+/* As much of it as a name may have. Its stage alone tells nobody which shader it is. */
 static bool name(struct import *import, const struct pm_shader_key *key,
                  const struct pm_stored_shader *stored, struct pm_arena *arena)
 {
     const char *text = pm_shader_name(stored, arena);
-    return text ? pm_aggregator_name_shader(import->aggregator, import->game, key, text,
-                                            import->error)
-                : pm_fail(import->error, PM_ERROR_MEMORY, "out of memory for the name of a shader");
+    const size_t length = text ? strlen(text) : 0;
+    const size_t size = pm_utf8_check_line(text, length < PM_NAME_BYTES ? length : PM_NAME_BYTES);
+    const char *line = text ? pm_arena_printf(arena, "%.*s", (int)size, text) : NULL;
+    if (!line)
+        return pm_fail(import->error, PM_ERROR_MEMORY, "out of memory for the name of a shader");
+    return size == 0 || strcmp(line, pm_stored_stage(stored)) == 0 ||
+           pm_aggregator_name_shader(import->aggregator, import->game, key, line, import->error);
 }
 
 static void visit(void *user, const char *path)

@@ -454,6 +454,83 @@ static void signs_verdicts(void **state)
     free(text);
 }
 
+/* Keeps a shader that does nothing, of a key of its own, beside what its program calls it. */
+static struct pm_shader_key keep(const char *recipe, const char *entry_point, const char *name)
+{
+    /* SPIR-V of a fragment shader, main. */
+    static const uint32_t words[] = {
+        0x07230203, 0x00010300, 0x00000000, 0x00000005, 0x00000000, 0x00020011, 0x00000001,
+        0x0003000e, 0x00000000, 0x00000001, 0x0005000f, 0x00000004, 0x00000001, 0x6e69616d,
+        0x00000000, 0x00030010, 0x00000001, 0x00000007, 0x00020013, 0x00000002, 0x00030021,
+        0x00000003, 0x00000002, 0x00050036, 0x00000002, 0x00000001, 0x00000000, 0x00000003,
+        0x000200f8, 0x00000004, 0x000100fd, 0x00010038};
+    enum { COUNT = sizeof(words) / sizeof(*words) };
+    const struct pm_shader_key key = pm_shader_key_compute(recipe, words, COUNT);
+    const struct pm_stored_shader shader = {.key = key,
+                                            .recipe = recipe,
+                                            .entry_point = entry_point,
+                                            .canonical = words,
+                                            .canonical_count = COUNT,
+                                            .original = words,
+                                            .original_count = COUNT};
+    struct pm_shader_store *store = pm_shader_store_open(folder, 1 << 20);
+    struct pm_buffer text;
+    pm_buffer_init(&text, 64);
+    assert_true(pm_buffer_append(&text, name, strlen(name)));
+    assert_true(pm_shader_store_write(store, &key, &shader, NULL));
+    assert_true(!*name || pm_shader_store_put(store, &key, ".name", &text, NULL));
+    pm_buffer_finish(&text);
+    pm_shader_store_close(store);
+    return key;
+}
+
+struct named {
+    struct pm_shader_key key;
+    const char *name; /* what it should be; NULL: none */
+    bool seen;
+};
+
+static bool see_name(void *user, const struct pm_shader_key *key, const char *name,
+                     struct pm_error *error)
+{
+    (void)error;
+    for (struct named *named = user; named->name; named++)
+        if (pm_shader_key_equal(&named->key, key)) {
+            assert_string_equal(name, named->name);
+            named->seen = true;
+            return true;
+        }
+    fail_msg("\"%s\" is no name", name);
+    return false;
+}
+
+/* Whatever the words and files of some say, all are imported. */
+static void imports_what_shaders_are_called(void **state)
+{
+    (void)state;
+    char entry[301], cut[255] = "";
+    memset(entry, 'n', 300);
+    memcpy(&entry[254], "\xc3\xa4", 2); /* over the edge */
+    entry[300] = '\0';
+    memcpy(cut, entry, 254);
+    struct named named[] = {{.key = keep("long", entry, ""), .name = cut},
+                            {.key = keep("damaged", "main", "lit\xff\n"), .name = "lit"},
+                            {.key = keep("plain", "ps_lit", ""), .name = "ps_lit"},
+                            {.name = NULL}};
+    keep("unnamed", "main", "");
+    keep("rubbish", "main", "\xff");
+    db_says(0, "import-shaders --storage a.sqlite --game 'a game' --store .", "5 shaders: ");
+    struct pm_error error;
+    const struct pm_aggregator_info info = {.publish_all = true};
+    struct pm_aggregator *aggregator = pm_aggregator_open(storage, &info, &error);
+    if (!aggregator)
+        fail_msg("%s", error.message);
+    struct pm_storage *kept = pm_aggregator_storage(aggregator);
+    assert_true(kept->operations->read_names(kept, "a game", see_name, named, &error));
+    assert_true(named[0].seen && named[1].seen && named[2].seen);
+    pm_aggregator_destroy(aggregator);
+}
+
 static void curates_and_drops(void **state)
 {
     (void)state;
@@ -491,6 +568,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(published_is_what_is_served, set_up, tear_down),
         cmocka_unit_test_setup_teardown(who_may_lie_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(signs_verdicts, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(imports_what_shaders_are_called, set_up, tear_down),
         cmocka_unit_test_setup_teardown(curates_and_drops, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include "tools/db/db_people.h"
 #include "tools/db/db_races.h"
 #include "tools/export/export.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -151,9 +152,10 @@ static void print_measured(const struct pm_database *database,
 static void print_state(const struct pm_shader_estimates *shader)
 {
     printf("%s", shader->published ? "published" : "needs samples");
+    const uint32_t liars = shader->lying.tokens > 0 ? shader->lying.tokens : 1;
     if (shader->lying.error > 0)
-        printf(", off by %.3f at most if %u of a day's tokens lie", shader->lying.error,
-               shader->lying.tokens > 0 ? shader->lying.tokens : 1);
+        printf(", off by %.3f at most if %u of a day's tokens %s",
+               ceil(shader->lying.error * 1000) / 1000, liars, liars == 1 ? "lies" : "lie");
     if (shader->provisional)
         printf(", provisional: %u likely, %u unlikely",
                pm_provisional_count(shader, PM_PROVISIONAL_LIKELY),

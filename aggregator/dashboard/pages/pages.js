@@ -314,12 +314,12 @@ function known(one) {
   return el("p", { class: "verdict" }, subject(one), gain, told);
 }
 
-// How many tokens may lie.
+// How many tokens may lie, and by how much they put it off at most: so it is rounded up.
 function lying(one) {
   if (one.lying === null) return null;
-  const { tokens, error } = one.lying;
-  return el("p", { class: "note" }, tokens > 0 ? `If ${many(tokens, "token")} of a day's lie, no estimate below is off by more than ${number(error)}.`
-    : `One token that lies may put an estimate below off by ${number(error)}.`);
+  const { tokens } = one.lying, error = number(Math.ceil(one.lying.error * 1000) / 1000);
+  return el("p", { class: "note" }, tokens > 0 ? `If ${many(tokens, "token")} of a day's ${tokens === 1 ? "lies" : "lie"}, no estimate below is off by more than ${error}.`
+    : `One token that lies may put an estimate below off by ${error}.`);
 }
 
 const MEASURES = {

@@ -372,7 +372,8 @@ REASONS = (
     ({"for": "interval", "point": 2, "have": 0.22, "need": 0.05, "sessions_a_day": 40, "days": None, "players": 120},
      "point 2 is known to ±0.22, needs ±0.05; about 120 players on one day."),
 )
-LIARS = (({"tokens": 17, "error": 0.0498}, "If 17 tokens of a day's lie, no estimate below is off by more than 0.0498."),
+LIARS = (({"tokens": 17, "error": 0.0621}, "If 17 tokens of a day's lie, no estimate below is off by more than 0.063."),
+         ({"tokens": 1, "error": 0.1231}, "If 1 token of a day's lies, no estimate below is off by more than 0.124."),
          ({"tokens": 0, "error": 0.25}, "One token that lies may put an estimate below off by 0.25."), (None, None))
 
 

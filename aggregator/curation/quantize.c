@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define COUNT_BITS 4
-#define LYING_STEP 0x1p-8 /* of an error */
+#define ERROR_BITS 3
 
 uint64_t pm_quantize_count(uint64_t count)
 {
@@ -14,10 +14,17 @@ uint64_t pm_quantize_count(uint64_t count)
     return count >> shift << shift;
 }
 
+static double round_up(double error)
+{
+    int exponent;
+    const double fraction = frexp(error, &exponent);
+    return ldexp(ceil(ldexp(fraction, ERROR_BITS)), exponent - ERROR_BITS);
+}
+
 struct pm_lying pm_quantize_lying(struct pm_lying lying)
 {
     return (struct pm_lying){(uint32_t)pm_quantize_count(lying.tokens),
-                             fmin(ceil(lying.error / LYING_STEP) * LYING_STEP, 1)};
+                             fmin(round_up(lying.error), 1)};
 }
 
 /* most: what the value cannot be above. */

@@ -2,7 +2,8 @@
  * How exactly estimates are published: no finer than their intervals support, so that one upload
  * more or less changes what is published by nothing, or by a step. A value is rounded to a multiple
  * of the largest power of two that is at most half of its interval's half-width; bounds are rounded
- * outwards. Counts of calls, sessions, lanes and tokens keep their four highest bits.
+ * outwards. Counts of calls, sessions, lanes and tokens keep their four highest bits. The error
+ * that liars may make is rounded up to its three highest bits.
  *
  * Thread safety: no state.
  */

@@ -118,6 +118,7 @@ static void test_one_upload_changes_nothing(void **state)
     const struct pm_shader_estimates *first = shader_of(place, &before, 1);
     assert_non_null(first);
     assert_true(first->published);
+    assert_true(first->lying.error > 0);
     assert_true(lacks(shader_of(place, &before, 2), 1));
     for (int hours = 0; hours < 60; hours += 5) {
         if (hours % 10 == 0)
@@ -363,8 +364,12 @@ static void test_quantized(void **state)
     assert_true(point.measures[1].mean == 0.5 && point.measures[1].clusters == 15);
     const struct pm_lying lying = pm_quantize_lying((struct pm_lying){17, 0.0498});
     assert_int_equal(lying.tokens, 16);
-    assert_true(lying.error == 13 / 256.0);
+    assert_true(lying.error == 7 / 128.0);
+    assert_true(pm_quantize_lying((struct pm_lying){0, 7 / 128.0}).error == 7 / 128.0);
+    assert_true(pm_quantize_lying((struct pm_lying){0, 0.0010001}).error == 5 / 4096.0);
+    assert_true(pm_quantize_lying((struct pm_lying){0, 0.95}).error == 1);
     assert_true(pm_quantize_lying((struct pm_lying){0, 1}).error == 1);
+    assert_true(pm_quantize_lying((struct pm_lying){0, 0}).error == 0);
     assert_int_equal(pm_quantize_count(0), 0);
     assert_int_equal(pm_quantize_count(15), 15);
     assert_int_equal(pm_quantize_count(17), 16);

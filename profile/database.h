@@ -67,8 +67,9 @@ enum pm_provisional {
 };
 
 /* So many tokens may lie every day, and no bounded estimate of a shader is off by more than the
- * error, 0 to 1; 0 tokens: it may be if one lies (aggregator/curation/breakdown.h). error 0: nobody
- * said, as where there are no tokens. */
+ * error, 0 to 1; 0 tokens: it may be if one lies (aggregator/curation/breakdown.h). That is before
+ * they are rounded, which moves each by up to a quarter of its half-width more (quantize.h). error
+ * 0: nobody said, as where there are no tokens. */
 struct pm_lying {
     uint32_t tokens;
     double error;

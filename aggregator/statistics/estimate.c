@@ -109,8 +109,10 @@ static struct caps find_caps(const struct pm_aged_cell *cells, size_t count, dou
     struct caps caps = {.size = find_size_cap(cells, count, believed), .ratio = INFINITY};
     /* Cells are ordered by height: without a high one nothing is above what is usual. */
     if (pm_cell_height(cells[count - 1].key) > 0) {
-        for (size_t i = 0; i < count; i++)
-            levels[i] = (struct level){cells[i].r / cells[i].w, cells[i].w};
+        for (size_t i = 0; i < count; i++) {
+            const struct pm_aged_cell *cell = &cells[count - 1 - i];
+            levels[i] = (struct level){cell->r / cell->w, cell->w};
+        }
         caps.ratio = fmaxl(find_cap(levels, count, believed), PM_RATIO_USUAL);
     }
     return caps;

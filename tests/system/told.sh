@@ -30,7 +30,17 @@ doctor '^BAD .*last session' && fail "the trouble stays though it is over"
 grep -q 'warning: /dev/null/log: cannot open the log file' "$scratch/run" || fail "$(cat "$scratch/run")"
 grep -q 'info: game "' "$scratch/run" || fail "what follows is lost: $(cat "$scratch/run")"
 # What is sampled with nowhere to go says how to get something of it.
-"$piecemeal" run --set sampler.window_probability=1 --set sampler.api_probability=1 --set debug.synchronous=true -- \
-    "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet >"$scratch/run" 2>&1
+sample() {
+    "$piecemeal" run --set sampler.window_probability=1 --set sampler.api_probability=1 --set debug.synchronous=true -- \
+        "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet >"$scratch/run" 2>&1
+    grep -q '^piecemeal run: sampled [1-9]' "$scratch/run" || fail "$(cat "$scratch/run")"
+}
+sample
 grep -qE '^piecemeal run: sampled .*; next: piecemeal run --local, .*aggregator\.url\)$' "$scratch/run" || fail "$(cat "$scratch/run")"
+# Who has an aggregator and sends it nothing is not told that there is none.
+mkdir -p "$XDG_CONFIG_HOME/piecemeal"
+printf '{"aggregator": {"url": "http://127.0.0.1:1"}, "consent": {"upload": false}}\n' \
+    >"$XDG_CONFIG_HOME/piecemeal/piecemeal-postprocess.json"
+sample
+grep -qE '; next: |no config names' "$scratch/run" && fail "$(cat "$scratch/run")"
 echo "$name: all as expected"

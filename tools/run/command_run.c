@@ -249,16 +249,12 @@ static void take_before(struct run *run, const struct pm_sync_info *info,
 static const char *what_next(const struct run *run, const struct pm_sync_info *info,
                              const struct pm_run_games *games)
 {
-    struct pm_config own;
     if (run->kept)
         return "piecemeal report";
-    if (run->asked.local || info->config->aggregator.url)
+    if (run->asked.local || info->config->aggregator.url || pm_run_games_name_aggregator(games))
         return NULL;
-    if (!pm_run_games_upload_config(games, &own))
-        return "piecemeal run --local, which uses on this machine what it samples: no config names "
-               "an aggregator (aggregator.url)";
-    pm_config_finish(&own);
-    return NULL;
+    return "piecemeal run --local, which uses on this machine what it samples: no config names an "
+           "aggregator (aggregator.url)";
 }
 
 /* The program, and what became of it. */

@@ -139,16 +139,31 @@ const char *pm_run_games_busiest(const struct pm_run_games *run, double began)
     return busiest;
 }
 
-bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)
+/* sends: only one that may send to its aggregator. */
+static bool find_config(const struct pm_run_games *run, bool sends, struct pm_config *config)
 {
     for (size_t i = 0; i < run->games.count; i++) {
         pm_config_init(config);
         if (pm_config_load_game(config, run->games.names[i], NULL) && config->aggregator.url &&
-            !config->consent_withheld)
+            !(sends && config->consent_withheld))
             return true;
         pm_config_finish(config);
     }
     return false;
+}
+
+bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config)
+{
+    return find_config(run, true, config);
+}
+
+bool pm_run_games_name_aggregator(const struct pm_run_games *run)
+{
+    struct pm_config config;
+    const bool found = find_config(run, false, &config);
+    if (found)
+        pm_config_finish(&config);
+    return found;
 }
 
 void pm_run_games_finish(struct pm_run_games *run)

@@ -144,7 +144,10 @@ static bool write_part(const struct pm_report *report, size_t index, const struc
     else
         ok = ok && pm_buffer_append_string(out, "<td>not timed");
     pm_report_percent(saved > 0 ? fmax(shader->heat * part->saved, 0) / saved : 0, text);
-    return ok && pm_buffer_printf(out, "<td>%s</tr>", saved > 0 && part->saved > 0 ? text : "–");
+    return ok && pm_buffer_printf(out, "<td>%s</tr>",
+                                  saved > 0 && part->saved > 0 ? text
+                                  : part->timed                ? "0 %" /* and no faster */
+                                                               : "–");
 }
 
 static bool write_parts(const struct pm_report *report, struct pm_buffer *out)

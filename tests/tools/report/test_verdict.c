@@ -155,6 +155,12 @@ static void the_shaders_that_made_it_follow(void **state)
     page = page_of(f, pm_report_verdict);
     says(page, "<td>94 %</tr>"); /* 75 / 2 of 75 / 2 + 25 / 10 */
     says(page, "<td>25 %<td>0.90, estimated<td>6.2 %</tr>");
+    /* One that was timed and is slower has no part in it, which is known. */
+    f->timed.measures[PM_MEASURE_TIME].mean = 1.2;
+    page = page_of(f, pm_report_verdict);
+    says(page, "<td>1.20 [0.45, 0.55]<td>0 %</tr>");
+    says(page, "<td>100 %</tr>");
+    assert_null(strstr(page, "not known, since"));
     f->gain.shader_count = 0;
     says(page_of(f, pm_report_verdict), "None of the shaders known here.");
     f->report.gain = NULL;

@@ -31,7 +31,8 @@ struct pm_session_status {
     bool keeps_recordings;    /* it submits what it recorded again and again */
     uint64_t heartbeats;      /* presents, or submissions where it never presents */
     uint64_t windows;         /* that were opened */
-    uint64_t calls;   /* draws and dispatches in recordings that were sampled, as far as counted */
+    uint64_t calls;   /* draws and dispatches in windows, of recordings in which some call may be
+                         sampled; of those that are kept each time that they are submitted */
     uint64_t sampled; /* of them */
     double api_probability, window_probability; /* as configured */
     uint32_t shaders, shaders_sampled;          /* fragment and compute shaders */

@@ -201,11 +201,7 @@ void pm_predicate_update_add(struct pm_queue *queue, struct pm_command *command)
 {
     struct pm_predicated *predicated = command->predicated;
     struct pm_device *device = queue->device;
-    const bool on = pm_sampling_is_on(device->sampling);
-    if (on)
-        atomic_fetch_add_explicit(&device->sampling->calls, predicated->recorded,
-                                  memory_order_relaxed);
-    if (predicated->picked.count == 0 && !on)
+    if (predicated->picked.count == 0 && !pm_sampling_is_on(device->sampling))
         return;
     struct pm_predicate_updates *updates = updates_of(queue);
     if (updates == NULL || predicated->update == updates->number)

@@ -10,6 +10,7 @@
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
 #include "layer/frame/predicate_update.h"
+#include "layer/frame/predicated_calls.h"
 #include "layer/frame/queue.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -113,12 +114,14 @@ static void enter2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *
 }
 
 /* What of a recording that holds calls twice is sampled in the submission that is about to be made.
- */
-static void pick(struct pm_queue *queue, VkCommandBuffer handle)
+ * Returns how many calls it has. */
+static uint64_t pick(struct pm_queue *queue, VkCommandBuffer handle)
 {
     struct pm_command *command = pm_command_of(queue->device->sampling, handle);
-    if (command != NULL && command->predicated != NULL)
-        pm_predicate_update_add(queue, command);
+    if (command == NULL || command->predicated == NULL)
+        return 0;
+    pm_predicate_update_add(queue, command);
+    return command->predicated->recorded;
 }
 
 static bool may_pick(const struct pm_queue *queue)
@@ -126,26 +129,47 @@ static bool may_pick(const struct pm_queue *queue)
     return atomic_load_explicit(&queue->device->sampling->twice, memory_order_relaxed) != 0;
 }
 
-static void pick_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos)
+/* People are told of so many calls; returns of how many they are. */
+static uint64_t tell(const struct pm_queue *queue, uint64_t calls)
 {
-    if (!may_pick(queue))
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < infos[i].commandBufferCount; j++)
-            pick(queue, infos[i].pCommandBuffers[j]);
-    }
-    pm_predicate_update_submit(queue);
+    struct pm_sampling *sampling = queue->device->sampling;
+    if (!pm_sampling_is_on(sampling))
+        return 0;
+    atomic_fetch_add_explicit(&sampling->calls, calls, memory_order_relaxed);
+    return calls;
 }
 
-static void pick_all2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos)
+/* The submission of which they were told failed. */
+static void untell(const struct pm_queue *queue, uint64_t calls)
 {
+    atomic_fetch_sub_explicit(&queue->device->sampling->calls, calls, memory_order_relaxed);
+}
+
+/* Returns of how many calls people are told. */
+static uint64_t pick_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos)
+{
+    uint64_t calls = 0;
     if (!may_pick(queue))
-        return;
+        return 0;
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < infos[i].commandBufferInfoCount; j++)
-            pick(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
+        for (uint32_t j = 0; j < infos[i].commandBufferCount; j++)
+            calls += pick(queue, infos[i].pCommandBuffers[j]);
     }
     pm_predicate_update_submit(queue);
+    return tell(queue, calls);
+}
+
+static uint64_t pick_all2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *infos)
+{
+    uint64_t calls = 0;
+    if (!may_pick(queue))
+        return 0;
+    for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t j = 0; j < infos[i].commandBufferInfoCount; j++)
+            calls += pick(queue, infos[i].pCommandBufferInfos[j].commandBuffer);
+    }
+    pm_predicate_update_submit(queue);
+    return tell(queue, calls);
 }
 
 static void submit_all(struct pm_queue *queue, uint32_t count, const VkSubmitInfo *infos, int sign)
@@ -212,13 +236,15 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
         return device->dispatch.QueueSubmit(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter(queue, count, infos);
-    pick_all(queue, count, infos);
+    const uint64_t told = pick_all(queue, count, infos);
     submit_all(queue, count, infos, 1);
     VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
-    if (result != VK_SUCCESS)
-        submit_all(queue, count, infos, -1);
-    else
+    if (result == VK_SUCCESS) {
         submitted(queue, fence);
+    } else {
+        submit_all(queue, count, infos, -1);
+        untell(queue, told);
+    }
     return result;
 }
 
@@ -230,13 +256,15 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
         return next(handle, count, infos, fence);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter2(queue, count, infos);
-    pick_all2(queue, count, infos);
+    const uint64_t told = pick_all2(queue, count, infos);
     submit_all2(queue, count, infos, 1);
     VkResult result = checked(device, next(handle, count, infos, fence));
-    if (result != VK_SUCCESS)
-        submit_all2(queue, count, infos, -1);
-    else
+    if (result == VK_SUCCESS) {
         submitted(queue, fence);
+    } else {
+        submit_all2(queue, count, infos, -1);
+        untell(queue, told);
+    }
     return result;
 }
 

@@ -225,6 +225,36 @@ static void all_calls_are_told(void **state)
     assert_int_equal(calls, 3 * 500);
 }
 
+/* A submission that fails ran nothing: ours in front of it, and the game's, which is the second. */
+static void none_are_told_of_what_failed(void **state)
+{
+    (void)state;
+    uint64_t calls = 0;
+    open_with("1", "16", "0.9", NULL);
+    VkCommandBuffer buffer = recorded(0, 3);
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    const VkCommandBufferSubmitInfo buffer2 = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
+    const VkSubmitInfo2 info2 = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                 .commandBufferInfoCount = 1,
+                                 .pCommandBufferInfos = &buffer2};
+    submit(buffer, 5);
+    assert_true(h.driver->inject("vkQueueSubmit:2=-1"));
+    assert_int_equal(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_true(h.driver->inject("vkQueueSubmit2:1=-1"));
+    assert_int_equal(h.vk.QueueSubmit2(h.queue, 1, &info2, VK_NULL_HANDLE),
+                     VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_true(h.driver->inject(""));
+    submit(buffer, 5);
+    assert_int_equal(executed.game + executed.other, 3 * 10);
+    close_all();
+    pm_session_status_each(NULL, see_calls, &calls);
+    assert_int_equal(calls, 3 * 10);
+}
+
 /* The share of a program's calls that is sampled. */
 static double rate(bool kept, uint32_t buffer_count, uint32_t dispatches, const char *probability)
 {
@@ -403,6 +433,7 @@ int main(void)
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(by_the_other_submit),
         PM_LAYERED_TEST(all_calls_are_told),
+        PM_LAYERED_TEST(none_are_told_of_what_failed),
         PM_LAYERED_TEST(what_is_kept_costs_little_without_it),
         PM_LAYERED_TEST(as_many_as_where_all_is_recorded_anew),
         PM_LAYERED_TEST(words_are_given_back),

@@ -34,6 +34,7 @@ static const struct member {
     MEMBER("paused", FLAG, paused),
     MEMBER("bound_by_cpu", FLAG, bound_by_cpu),
     MEMBER("keeps_recordings", FLAG, keeps_recordings),
+    MEMBER("synchronous", FLAG, synchronous),
     MEMBER("heartbeats", COUNT, heartbeats),
     MEMBER("windows", COUNT, windows),
     MEMBER("calls", COUNT, calls),

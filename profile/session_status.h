@@ -29,6 +29,7 @@ struct pm_session_status {
     bool paused;              /* the game's own shaders are used, as somebody asked for */
     bool bound_by_cpu;        /* and left alone therefore */
     bool keeps_recordings;    /* it submits what it recorded again and again */
+    bool synchronous;         /* debug.synchronous: copies of shaders are waited for */
     uint64_t heartbeats;      /* presents, or submissions where it never presents */
     uint64_t windows;         /* that were opened */
     uint64_t calls;   /* draws and dispatches in windows, of recordings in which some call may be

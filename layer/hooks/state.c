@@ -60,6 +60,7 @@ struct pm_state *pm_state_create(struct pm_device *device)
     plain(device->properties.deviceName, status->device);
     status->process = device->process;
     status->began = pm_wall_seconds();
+    status->synchronous = instance->config.debug.synchronous;
     status->api_probability = instance->config.sampler.api_probability;
     status->window_probability = instance->config.sampler.window_probability;
     return state;

@@ -54,6 +54,7 @@ static void what_is_written_is_read(void **state)
                                        .written = 1700000001,
                                        .ended = true,
                                        .keeps_recordings = true,
+                                       .synchronous = true,
                                        .heartbeats = 1ull << 40,
                                        .windows = 2,
                                        .calls = 3000,

@@ -29,11 +29,21 @@ static const char *plural(uint64_t number)
 /* Calls of which some would be sampled almost surely, if copies of their shaders were there. */
 enum { SURELY = 10 };
 
+static bool is_sure(const struct pm_session_status *status)
+{
+    return (double)status->calls * status->api_probability >= SURELY;
+}
+
 bool pm_sentence_is_late(const struct pm_session_status *status)
 {
     return status->sampled == 0 && status->shaders > 0 && status->windows > 0 &&
-           !status->why_not[0] && !status->bound_by_cpu &&
-           (status->keeps_recordings || (double)status->calls * status->api_probability >= SURELY);
+           !status->why_not[0] && !status->bound_by_cpu && !status->synchronous &&
+           (status->keeps_recordings || is_sure(status));
+}
+
+bool pm_sentence_is_chance(const struct pm_session_status *status)
+{
+    return status->keeps_recordings && status->api_probability < 1;
 }
 
 /* Why nothing was sampled of a device that could be. */
@@ -50,7 +60,12 @@ static void say_why(const struct pm_session_status *status, struct text *text)
             "(--set sampler.window_probability=1 keeps one open)",
             pm_grouped(status->heartbeats, number),
             pm_grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
-    else if (status->keeps_recordings && status->api_probability >= 1)
+    else if (status->keeps_recordings && status->synchronous)
+        say(text,
+            "nothing was chosen of what the program submits again, or nothing of it can be "
+            "sampled%s",
+            pm_sentence_is_chance(status) ? " (--set sampler.api_probability=1 takes all)" : "");
+    else if (status->keeps_recordings && !pm_sentence_is_chance(status))
         say(text,
             "the program submits again what it recorded before copies of its shaders were compiled "
             "(--set debug.synchronous=true waits for them)");
@@ -64,6 +79,9 @@ static void say_why(const struct pm_session_status *status, struct text *text)
         say(text,
             "no copy of a shader was compiled in time: let it run longer, on a machine that is not "
             "busy (or --set debug.synchronous=true waits for them)");
+    else if (status->synchronous && is_sure(status))
+        say(text, "none of %s draws was counted, though copies of their shaders were waited for",
+            pm_grouped(status->calls, number));
     else
         say(text,
             "none of %s draws: one in %.0f is, once its shader's copy is compiled "

@@ -13,9 +13,12 @@ enum { PM_SENTENCE_TEXT = 512 };
 void pm_sentence(const struct pm_session_status *status, const char *next,
                  char text[static PM_SENTENCE_TEXT]);
 
-/* Nothing was sampled, and not by chance: copies of shaders were not there in time, as on a machine
- * that is busy, or when a program records once what it draws. */
+/* Nothing was sampled, since copies of shaders were not there in time, as on a machine that is
+ * busy, or when a program records once what it draws; of the latter it may be chance, too. */
 bool pm_sentence_is_late(const struct pm_session_status *status);
+
+/* When nothing was sampled: maybe since nothing was chosen of what the program submits again. */
+bool pm_sentence_is_chance(const struct pm_session_status *status);
 
 /* A few words, for a line of an overlay. */
 void pm_sentence_short(const struct pm_session_status *status, char text[static PM_SENTENCE_TEXT]);

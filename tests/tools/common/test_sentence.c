@@ -111,7 +111,22 @@ static void what_stood_in_the_way(void **state)
     assert_non_null(strstr(sentence(&status, NULL),
                            "recorded before copies of its shaders were compiled (--set "
                            "debug.synchronous=true waits for them)"));
+    assert_true(pm_sentence_is_late(&status));
+    assert_false(pm_sentence_is_chance(&status));
+    status.synchronous = true; /* they were waited for, as nobody is told to do then */
+    assert_false(pm_sentence_is_late(&status));
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: nothing was chosen of what the program submits again, or "
+                        "nothing of it can be sampled");
+    status.api_probability = 0.5;
+    assert_true(pm_sentence_is_chance(&status));
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "can be sampled (--set sampler.api_probability=1 takes all)"));
     status.keeps_recordings = false;
+    assert_string_equal(sentence(&status, NULL),
+                        "sampled nothing: none of 50 draws was counted, though copies of their "
+                        "shaders were waited for");
+    status.synchronous = false;
     assert_non_null(strstr(sentence(&status, NULL), "no copy of a shader was compiled in time"));
     status.api_probability = 0.01;
     assert_non_null(strstr(sentence(&status, NULL), "none of 50 draws: one in 100 is"));

@@ -54,7 +54,7 @@ struct attempt {
     size_t set_count;
     uint64_t sessions;
     bool in_time; /* copies are compiled with their pipelines */
-    bool keeps;   /* the program submits what it recorded once again and again */
+    bool keeps;   /* likewise, of what the program recorded once and submits again and again */
     char **program;
     char *path; /* of the program; NULL: not known */
     char *game; /* NULL: not known yet */
@@ -162,8 +162,9 @@ static void learn(struct attempt *attempt)
     struct pm_session_status last;
     if (!attempt->game || !pm_sentence_of(attempt->game, 0, &last))
         return;
-    attempt->keeps = last.keeps_recordings;
-    attempt->in_time |= last.keeps_recordings || pm_sentence_is_late(&last);
+    const bool late = pm_sentence_is_late(&last);
+    attempt->keeps |= late && last.keeps_recordings;
+    attempt->in_time |= late;
 }
 
 struct command {
@@ -220,8 +221,8 @@ static bool run_session(const struct attempt *attempt, unsigned number, bool com
             compares ? "specializes by the profile, tries what comes of it, and compares frames"
                      : "profiles",
             !attempt->in_time ? ""
-            : attempt->keeps  ? "; waits for copies of its shaders, since it records once what it "
-                                "draws"
+            : attempt->keeps  ? "; waits for copies of its shaders, since it submits again what it "
+                                "recorded before"
                               : "; waits for copies of its shaders, which came too late before");
     return run_and_tell(&telling, command.words, status, error);
 }
@@ -243,8 +244,12 @@ static const char *what_next(const struct attempt *attempt, const struct pm_sess
                              bool compared)
 {
     if (!attempt->in_time && pm_sentence_is_late(status))
-        return "copies of its shaders came too late: start it once more with `piecemeal try`, or "
-               "at once with --sessions 3, to wait for them";
+        return pm_sentence_is_chance(status)
+                   ? "copies of its shaders came too late, or nothing of it was chosen: start it "
+                     "once more with `piecemeal try`, or at once with --sessions 3, to wait for "
+                     "them"
+                   : "copies of its shaders came too late: start it once more with `piecemeal "
+                     "try`, or at once with --sessions 3, to wait for them";
     if (!compared)
         return "its shaders are profiled; start it once more with `piecemeal try`, or at once with "
                "--sessions 3, to specialize them and compare";

@@ -1,6 +1,7 @@
 # What is installed besides programs, the uninstall target, and Debian packages by CPack:
 #
 #   cmake --preset package && cmake --build --preset package && cpack --config build/package/CPackConfig.cmake
+#   cmake --preset package32 && cmake --build --preset package32 && cpack --config build/package32/CPackConfig.cmake
 #
 # piecemeal-layer: the layer and its manifests, of one architecture beside another's; piecemeal: the tools;
 # piecemeal-aggregator: what the service needs beside them; piecemeal-dev: the header for games. A build of the layer
@@ -107,6 +108,17 @@ component(layer piecemeal-layer libs "Vulkan layer for Cooperative PGO"
 set(CPACK_DEBIAN_LAYER_PACKAGE_RECOMMENDS "piecemeal")
 # What the one keeps on the disk the other reads, of the same version only.
 set(CPACK_DEBIAN_LAYER_PACKAGE_BREAKS "piecemeal (<< ${PROJECT_VERSION}), piecemeal (>> ${PROJECT_VERSION})")
+# Of another architecture CPack knows neither the name nor what the library needs: it names this machine's, and asks for
+# its packages of 32-bit libraries. The C library is all that the layer needs, of the version that it was built with.
+if(CMAKE_CROSSCOMPILING)
+  string(REGEX REPLACE "-.*" "" architecture "${CMAKE_LIBRARY_ARCHITECTURE}")
+  file(STRINGS ${PM_I386_ROOT}/usr/include/features.h glibc REGEX "define[ \t]+__GLIBC(_MINOR)?__[ \t]+[0-9]+")
+  string(REGEX MATCHALL "[0-9]+" glibc "${glibc}")
+  string(REPLACE ";" "." glibc "${glibc}")
+  set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE ${architecture})
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS OFF)
+  set(CPACK_DEBIAN_LAYER_PACKAGE_DEPENDS "libc6 (>= ${glibc})")
+endif()
 if(NOT PM_LAYER_ONLY)
   component(tools piecemeal utils "Cooperative PGO for Vulkan: the command line"
     "Runs games with the layer, shows and reports what it found, and sends it to an\naggregator where the player agreed.")

@@ -108,9 +108,9 @@ component(layer piecemeal-layer libs "Vulkan layer for Cooperative PGO"
 set(CPACK_DEBIAN_LAYER_PACKAGE_RECOMMENDS "piecemeal")
 # What the one keeps on the disk the other reads, of the same version only.
 set(CPACK_DEBIAN_LAYER_PACKAGE_BREAKS "piecemeal (<< ${PROJECT_VERSION}), piecemeal (>> ${PROJECT_VERSION})")
-# Of another architecture CPack knows neither the name nor what the library needs: it names this machine's, and asks for
+# Of i386 beside it CPack knows neither the name nor what the library needs: it names this machine's, and asks for
 # its packages of 32-bit libraries. The C library is all that the layer needs, of the version that it was built with.
-if(CMAKE_CROSSCOMPILING)
+if(PM_I386_ROOT)
   string(REGEX REPLACE "-.*" "" architecture "${CMAKE_LIBRARY_ARCHITECTURE}")
   file(STRINGS ${PM_I386_ROOT}/usr/include/features.h glibc REGEX "define[ \t]+__GLIBC(_MINOR)?__[ \t]+[0-9]+")
   string(REGEX MATCHALL "[0-9]+" glibc "${glibc}")

@@ -32,8 +32,8 @@ struct pm_session_status {
     bool synchronous;         /* debug.synchronous: copies of shaders are waited for */
     uint64_t heartbeats;      /* presents, or submissions where it never presents */
     uint64_t windows;         /* that were opened */
-    uint64_t calls;   /* draws and dispatches in windows, of recordings in which some call may be
-                         sampled; of those that are kept each time that they are submitted */
+    uint64_t calls;   /* draws and dispatches recorded while a window is open, in command buffers
+                         that may be sampled; each time again that such a one is submitted */
     uint64_t sampled; /* of them */
     double api_probability, window_probability; /* as configured */
     uint32_t shaders, shaders_sampled;          /* fragment and compute shaders */

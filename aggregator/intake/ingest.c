@@ -466,7 +466,7 @@ bool pm_ingest_prepared(struct pm_ingestion *ingestion, struct pm_prepared *cons
         reason.code = PM_ERROR_STATE; /* of folding: no upload can be taken */
     const int64_t until = pm_now() + PATIENCE_NS;
     while (done && !(done = ingest_once(ingestion, prepared, sources, count, outcomes, &reason)))
-        /* Who is interrupted is told so. */
+        /* Who is interrupted has as long as pm_world_again gives, whatever its patience. */
         done = (pm_now() < until || pm_world_is_interrupted(ingestion->world)) &&
                pm_world_again(ingestion->world, &tries, &reason);
     for (size_t i = 0; done && i < count; i++) {

@@ -50,16 +50,12 @@ struct level {
     long double value, w;
 };
 
-/* Descending, by insertion: there are few of them, mostly in order. */
-static void sort_levels(struct level *levels, size_t count)
+/* Descending; equal ones too have one order, since sums depend on it. */
+static int compare_levels(const void *first, const void *second)
 {
-    for (size_t i = 1; i < count; i++) {
-        const struct level level = levels[i];
-        size_t at = i;
-        for (; at > 0 && levels[at - 1].value < level.value; at--)
-            levels[at] = levels[at - 1];
-        levels[at] = level;
-    }
+    const struct level *a = first, *b = second;
+    return a->value != b->value ? (a->value < b->value) - (a->value > b->value)
+                                : (a->w < b->w) - (a->w > b->w);
 }
 
 /* The cap K that is `believed` times the mean of min(value, K). Sorts the levels. */
@@ -73,7 +69,7 @@ static long double find_cap(struct level *levels, size_t count, double believed)
     }
     if (largest * w <= believed * sum)
         return believed * sum / w;
-    sort_levels(levels, count);
+    qsort(levels, count, sizeof *levels, compare_levels);
     long double level = largest;
     for (size_t i = 0; i < count; i++) {
         /* With all before this one brought down to it, is it still not above its cap? Then K lies

@@ -59,9 +59,10 @@ bool pm_world_again(struct pm_world *world, uint32_t *tries, struct pm_error *er
     uint64_t number = 0;
     if (error->code != PM_ERROR_CONFLICT)
         return false;
-    if (pm_world_is_interrupted(world) && pm_now() >= atomic_load(&world->hurry))
+    const bool last = ++*tries == TRIES;
+    if (pm_world_is_interrupted(world) && (last || pm_now() >= atomic_load(&world->hurry)))
         error->code = PM_ERROR_STATE;
-    if (++*tries == TRIES || error->code != PM_ERROR_CONFLICT)
+    if (last || error->code != PM_ERROR_CONFLICT)
         return false;
     /* Those that met wait for different times. */
     pm_random_system(&number, sizeof(number));

@@ -150,11 +150,12 @@ expect 0 '^<!doctype html>' "$piecemeal" report -o -
 
 # ---- what the last session of a game that keeps its recordings says of the next ----
 
-# last SAMPLED PROBABILITY
+# last SAMPLED PROBABILITY [SYNCHRONOUS]
 last() {
     mkdir -p "$work/data/piecemeal/status/kept"
     printf '{"game": "kept", "process": 1, "began": 1, "heartbeats": 600, "windows": 1, "shaders": 4, "calls": 3000,
-        "keeps_recordings": true, "sampled": %s, "api_probability": %s, "window_probability": 1}' "$1" "$2" \
+        "keeps_recordings": true, "sampled": %s, "api_probability": %s, "window_probability": 1,
+        "synchronous": %s}' "$1" "$2" "${3-false}" \
         >"$work/data/piecemeal/status/kept/1-1.json"
 }
 last 41 0.1 # which went well
@@ -162,6 +163,10 @@ expect 1 '^piecemeal try: session 1 of 1: profiles$' "$piecemeal" try --game kep
 last 0 0.1
 expect 1 '^piecemeal try: session 1 of 1: profiles; waits for copies of its shaders, since it submits again what it recorded before$' \
     "$piecemeal" try --game kept -- true
+last 41 0.1 true # which went well since it waited
+expect 1 '^piecemeal try: session 1 of 1: profiles; waits for copies of its shaders, since it submits again ' \
+    "$piecemeal" try --game kept -- true
+last 0 0.1
 # That is so for all sessions of one call, though the second's last one went well.
 cat >"$work/well" <<'END'
 sed 's/"sampled": 0/"sampled": 41/; s/"began": 1,/"began": 9000000000,/' "$1" >"$1.new" && mv "$1.new" "$1"

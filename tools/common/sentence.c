@@ -62,9 +62,10 @@ static void say_why(const struct pm_session_status *status, struct text *text)
             pm_grouped((uint64_t)(1 / status->window_probability + 0.5), rate));
     else if (status->keeps_recordings && status->synchronous)
         say(text,
-            "nothing was chosen of what the program submits again, or nothing of it can be "
-            "sampled%s",
-            pm_sentence_is_chance(status) ? " (--set sampler.api_probability=1 takes all)" : "");
+            pm_sentence_is_chance(status)
+                ? "nothing was chosen of what the program submits again, or nothing of it can be "
+                  "sampled (--set sampler.api_probability=1 takes all)"
+                : "nothing of what the program submits again can be sampled");
     else if (status->keeps_recordings && !pm_sentence_is_chance(status))
         say(text,
             "the program submits again what it recorded before copies of its shaders were compiled "

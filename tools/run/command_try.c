@@ -54,7 +54,7 @@ struct attempt {
     size_t set_count;
     uint64_t sessions;
     bool in_time; /* copies are compiled with their pipelines */
-    bool keeps;   /* likewise, of what the program recorded once and submits again and again */
+    bool keeps;   /* and the program is one that submits again what it recorded before */
     char **program;
     char *path; /* of the program; NULL: not known */
     char *game; /* NULL: not known yet */
@@ -162,7 +162,8 @@ static void learn(struct attempt *attempt)
     struct pm_session_status last;
     if (!attempt->game || !pm_sentence_of(attempt->game, 0, &last))
         return;
-    const bool late = pm_sentence_is_late(&last);
+    /* One that waited and keeps its recordings would come too late without. */
+    const bool late = pm_sentence_is_late(&last) || (last.synchronous && last.keeps_recordings);
     attempt->keeps |= late && last.keeps_recordings;
     attempt->in_time |= late;
 }

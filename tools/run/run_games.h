@@ -45,7 +45,7 @@ const char *pm_run_games_busiest(const struct pm_run_games *run, double began);
  * to be finished. */
 bool pm_run_games_upload_config(const struct pm_run_games *run, struct pm_config *config);
 
-/* Whether a game's own config names an aggregator, be it that it may send nothing to it. */
+/* Whether a game's own config names an aggregator, also one that withholds uploads. */
 bool pm_run_games_name_aggregator(const struct pm_run_games *run);
 
 void pm_run_games_finish(struct pm_run_games *run);

@@ -40,7 +40,7 @@ static const char *const folders[] = {PM_TEST_LEAVING,      PM_TEST_LEAVING,
 static const char *const names[] = {"made.comp",         "rare.comp",
                                     "ready.comp",        "leaving_chosen.comp",
                                     "leaving_read.comp", "leaving_branch.comp"};
-enum { MADE, RARE, READY, CHOSEN, READ, SHADERS = sizeof names / sizeof names[0] };
+enum { MADE, SHADERS = sizeof names / sizeof names[0] };
 
 static struct subject {
     struct pm_words canonical;

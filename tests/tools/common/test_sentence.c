@@ -115,9 +115,9 @@ static void what_stood_in_the_way(void **state)
     assert_false(pm_sentence_is_chance(&status));
     status.synchronous = true; /* they were waited for, as nobody is told to do then */
     assert_false(pm_sentence_is_late(&status));
-    assert_string_equal(sentence(&status, NULL),
-                        "sampled nothing: nothing was chosen of what the program submits again, or "
-                        "nothing of it can be sampled");
+    assert_string_equal(
+        sentence(&status, NULL),
+        "sampled nothing: nothing of what the program submits again can be sampled");
     status.api_probability = 0.5;
     assert_true(pm_sentence_is_chance(&status));
     assert_non_null(strstr(sentence(&status, NULL),

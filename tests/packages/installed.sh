@@ -29,12 +29,12 @@ inside find / -xdev -not -path '/proc*' -not -path '/var/*' -not -path '/package
 inside sh -c 'apt-get install -y --no-install-recommends /packages/piecemeal_*.deb /packages/piecemeal-*.deb' \
     >"$build/apt.log" 2>&1 || { tail -20 "$build/apt.log"; fail "the packages cannot be installed"; }
 
-inside piecemeal --version | grep -q "^piecemeal $(cat VERSION)\$" || fail "piecemeal --version"
+[ "$(inside piecemeal --version | head -n 1)" = "piecemeal $(cat VERSION)" ] || fail "piecemeal --version"
 inside piecemeal doctor >"$build/doctor" 2>&1 || true
 grep -q 'ok .*implicit_layer.d/VkLayer_piecemeal.json (implicit), its library opens' "$build/doctor" ||
     { cat "$build/doctor"; fail "doctor does not find the layer"; }
 grep -q 'BAD .*the loader finds no Vulkan driver' "$build/doctor" || fail "doctor does not say that there is no driver"
-inside piecemeal serve --check --port 0 --storage /tmp/a.sqlite | grep -q '^ok: ' || fail "serve --check"
+grep -q '^ok: ' <<<"$(inside piecemeal serve --check --port 0 --storage /tmp/a.sqlite)" || fail "serve --check"
 inside sh -c '. /usr/share/bash-completion/completions/piecemeal' 2>/dev/null ||
     inside bash -c '. /usr/share/bash-completion/completions/piecemeal' || fail "the completion"
 grep -q "^Version: $(cat VERSION)\$" "$root/usr/share/pkgconfig/piecemeal.pc" || fail "pkg-config"

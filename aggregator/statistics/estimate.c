@@ -69,7 +69,7 @@ static long double find_cap(struct level *levels, size_t count, double believed)
     }
     if (largest * w <= believed * sum)
         return believed * sum / w;
-    qsort(levels, count, sizeof *levels, compare_levels);
+    qsort(levels, count, sizeof(*levels), compare_levels);
     long double level = largest;
     for (size_t i = 0; i < count; i++) {
         /* With all before this one brought down to it, is it still not above its cap? Then K lies
@@ -88,14 +88,11 @@ struct caps {
     long double size, ratio; /* of x; of r */
 };
 
-/* Cells of a height ascend by size. */
 static long double find_size_cap(const struct pm_aged_cell *cells, size_t count, double believed)
 {
     struct level levels[PM_CELL_CLASSES];
-    for (size_t i = 0; i < count; i++) {
-        const struct pm_aged_cell *cell = &cells[count - 1 - i];
-        levels[i] = (struct level){cell->x / cell->w, cell->w};
-    }
+    for (size_t i = 0; i < count; i++)
+        levels[i] = (struct level){cells[i].x / cells[i].w, cells[i].w};
     return find_cap(levels, count, believed);
 }
 
@@ -105,10 +102,8 @@ static struct caps find_caps(const struct pm_aged_cell *cells, size_t count, dou
     struct caps caps = {.size = find_size_cap(cells, count, believed), .ratio = INFINITY};
     /* Cells are ordered by height: without a high one nothing is above what is usual. */
     if (pm_cell_height(cells[count - 1].key) > 0) {
-        for (size_t i = 0; i < count; i++) {
-            const struct pm_aged_cell *cell = &cells[count - 1 - i];
-            levels[i] = (struct level){cell->r / cell->w, cell->w};
-        }
+        for (size_t i = 0; i < count; i++)
+            levels[i] = (struct level){cells[i].r / cells[i].w, cells[i].w};
         caps.ratio = fmaxl(find_cap(levels, count, believed), PM_RATIO_USUAL);
     }
     return caps;
@@ -390,7 +385,7 @@ struct pm_ratio_span pm_estimate_ratio_span(const struct pm_aged *aged,
     for (size_t i = 0; i < count; i++)
         fixed[i] = fix_cell(&cells[i], &caps);
     widen(&span, fixed, count, caps.size);
-    if (fixed[count - 1].above <= least)
+    if (fixed[count - 1].above <= least) /* cells of a height ascend by size */
         return span;
     const long double most = find_size_cap(cells, count, believed / (1 - share));
     widen(&span, fixed, count, least);

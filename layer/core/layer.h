@@ -129,7 +129,7 @@ enum pm_binds {
     PM_BINDS_NOTICED = 2, /* it may want one, and how often it is bound says how much */
     PM_BINDS_WATCHED = 4, /* there are variants for values of push constants: every recording is
                              tracked for them */
-    PM_BINDS_OF_VARIANTS = 7,
+    PM_BINDS_OF_VARIANTS = PM_BINDS_PROVEN | PM_BINDS_NOTICED | PM_BINDS_WATCHED,
     /* frame/sampling.h */
     PM_BINDS_ARMED = 8,    /* draws go through the armed hooks */
     PM_BINDS_CAREFUL = 16, /* there may be queries that see what is bound, or protected command

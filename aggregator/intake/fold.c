@@ -68,60 +68,68 @@ static void parts_finish(struct parts *all)
     free(all->parts);
 }
 
-/* As much as waited when it was listed: under load there is always more. part->bytes: what is left
- * of that. */
-static bool fold_slices(struct pm_folding *folding, struct part *part, struct pm_error *error)
+/* Some of it. *more: there may be more, of what waited when it was listed: under load there is
+ * always more. part->bytes: what is left of that. */
+static bool fold_once(struct pm_folding *folding, struct part *part, struct pm_fold_tries *tries,
+                      bool *more, struct pm_error *error)
 {
     const struct pm_fold_place place = {.world = folding->world,
                                         .quarantine = folding->quarantine,
                                         .sum_bytes = folding->sum_bytes,
                                         .game = part->game,
                                         .part = part->part};
-    size_t most = SLICE;
-    uint64_t bytes = 1;
+    uint64_t bytes = 0;
     uint32_t day;
     unsigned of;
-    if (pm_sample_part_has_marks(part->part, &day, &of))
-        return (pm_world_may_go_on(folding->world, PM_FOLDING, error) &&
-                pm_fold_day(&place, error)) ||
-               pm_fail_prefix(error, "folding \"%s\"", part->game);
-    while (part->bytes > 0 && bytes > 0) {
-        if (!pm_world_may_go_on(folding->world, PM_FOLDING, error) ||
-            !pm_fold_slice(&place, &most, &bytes, error))
-            return pm_fail_prefix(error, "folding \"%s\"", part->game);
-        part->bytes -= bytes < part->bytes ? bytes : part->bytes;
-        /* Another process may have folded what this one counted. */
-        uint64_t known = atomic_load(&folding->waiting_bytes);
-        while (!atomic_compare_exchange_weak(&folding->waiting_bytes, &known,
-                                             known > bytes ? known - bytes : 0)) {
-        }
+    const bool marks = pm_sample_part_has_marks(part->part, &day, &of);
+    if (!pm_world_may_go_on(folding->world, PM_FOLDING, error) ||
+        !(marks ? pm_fold_day(&place, tries, error) : pm_fold_slice(&place, tries, &bytes, error)))
+        return pm_fail_prefix(error, "folding \"%s\"", part->game);
+    *more = tries->again || (bytes > 0 && bytes < part->bytes);
+    if (!tries->again)
+        *tries = (struct pm_fold_tries){.most = tries->most};
+    part->bytes -= bytes < part->bytes ? bytes : part->bytes;
+    /* Another process may have folded what this one counted. */
+    uint64_t known = atomic_load(&folding->waiting_bytes);
+    while (!atomic_compare_exchange_weak(&folding->waiting_bytes, &known,
+                                         known > bytes ? known - bytes : 0)) {
     }
     return true;
 }
 
-/* What another process folds just now is its, but for who wants it folded: that one waits. */
-static bool fold_part(struct pm_folding *folding, struct part *part, bool wait,
-                      struct pm_error *error)
+/* Another process that folds the part just now keeps it; it is waited for until then (pm_now()). */
+static bool take_part(struct pm_folding *folding, const struct part *part, int64_t until,
+                      bool *taken, struct pm_error *error)
 {
-    struct pm_storage *storage = folding->world->storage;
-    const int64_t end = pm_now() + LEASE_SECONDS * PM_SECOND;
-    bool taken = false;
-    while (!taken) {
-        if (!pm_storage_take_lease(storage, part->game, (int)part->part, &taken, error))
+    for (;;) {
+        if (!pm_storage_take_lease(folding->world->storage, part->game, (int)part->part, taken,
+                                   error))
             return pm_fail_prefix(error, "folding \"%s\"", part->game);
-        if (taken)
-            break;
-        if (!wait)
+        if (*taken || pm_now() >= until)
             return true;
         if (!pm_world_may_go_on(folding->world, PM_FOLDING, error))
             return false;
-        if (pm_now() >= end) /* twice is slower, and the same */
-            break;
         nanosleep(&(struct timespec){.tv_nsec = LOOK_AGAIN_NS}, NULL);
     }
-    const bool done = fold_slices(folding, part, error);
-    if (taken)
-        pm_storage_drop_lease(storage, part->game, (int)part->part);
+}
+
+/* What another process folds just now is its, but for who wants it folded: that one waits, and then
+ * does it all the same: twice is slower, and the same. */
+static bool fold_part(struct pm_folding *folding, struct part *part, bool wait,
+                      struct pm_error *error)
+{
+    struct pm_fold_tries tries = {.most = SLICE};
+    const int64_t until = wait ? pm_now() + LEASE_SECONDS * PM_SECOND : 0;
+    bool taken, done = true, more = part->bytes > 0;
+    while (done && more) {
+        if (!take_part(folding, part, until, &taken, error))
+            return false;
+        if (!taken && !wait)
+            return true;
+        done = fold_once(folding, part, &tries, &more, error);
+        if (taken)
+            pm_storage_drop_lease(folding->world->storage, part->game, (int)part->part);
+    }
     return done;
 }
 

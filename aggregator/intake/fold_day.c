@@ -518,7 +518,8 @@ static bool commit(struct folding *folding, struct pm_error *error)
     struct pm_world *world = folding->place->world;
     struct pm_storage *storage = world->storage;
     pthread_mutex_lock(&world->write_mutex);
-    bool done = storage->operations->begin_lazily(storage, error);
+    bool done =
+        pm_storage_begin_piece(storage, folding->place->game, (int)folding->place->part, error);
     if (done) {
         done = fold(folding, error);
         if (done && !folding->again)
@@ -532,25 +533,22 @@ static bool commit(struct folding *folding, struct pm_error *error)
     return done;
 }
 
-bool pm_fold_day(const struct pm_fold_place *place, struct pm_error *error)
+bool pm_fold_day(const struct pm_fold_place *place, struct pm_fold_tries *tries,
+                 struct pm_error *error)
 {
-    bool done = true, again = true;
-    uint32_t tries = 0;
-    while (done && again) {
-        struct pm_day_sum sum;
-        struct folding folding = {.place = place, .sum = &sum};
-        struct pm_error reason = {0};
-        pm_day_sum_init(&sum);
-        done = pm_day_sum_read(&sum, place, NULL, &reason) &&
-               (sum.rows.size == 0 || commit(&folding, &reason));
-        again = done && folding.again;
-        if (done && !again)
-            pm_damaged_log(&sum.damaged, place->world->log);
-        else if (!done && pm_world_again(place->world, &tries, &reason))
-            done = again = true; /* whoever came between may have folded the same rows */
-        else if (!done && error)
-            *error = reason;
-        pm_day_sum_finish(&sum);
-    }
+    struct pm_day_sum sum;
+    struct folding folding = {.place = place, .sum = &sum};
+    struct pm_error reason = {0};
+    pm_day_sum_init(&sum);
+    bool done = pm_day_sum_read(&sum, place, NULL, &reason) &&
+                (sum.rows.size == 0 || commit(&folding, &reason));
+    tries->again = done && folding.again;
+    if (done && !tries->again)
+        pm_damaged_log(&sum.damaged, place->world->log);
+    else if (!done && pm_world_again(place->world, &tries->conflicts, &reason))
+        done = tries->again = true; /* whoever came between may have folded the same rows */
+    else if (!done && error)
+        *error = reason;
+    pm_day_sum_finish(&sum);
     return done;
 }

@@ -32,5 +32,6 @@ void pm_day_sum_finish(struct pm_day_sum *sum);
 bool pm_day_sum_read(struct pm_day_sum *sum, const struct pm_fold_place *place,
                      const struct pm_shader_key *key, struct pm_error *error);
 
-/* Folds the part, whose day has ended. */
-bool pm_fold_day(const struct pm_fold_place *place, struct pm_error *error);
+/* Folds the part, whose day has ended, in one try, as pm_fold_slice. */
+bool pm_fold_day(const struct pm_fold_place *place, struct pm_fold_tries *tries,
+                 struct pm_error *error);

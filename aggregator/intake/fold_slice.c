@@ -225,7 +225,7 @@ static bool commit_all(const struct slice *slice, bool *again, struct pm_error *
     uint64_t disagreements = 0;
     pthread_mutex_lock(&slice->place->world->write_mutex);
     /* Lazily: until it is durable, so is that the samples wait. */
-    bool done = storage->operations->begin_lazily(storage, error);
+    bool done = pm_storage_begin_piece(storage, slice->place->game, (int)slice->place->part, error);
     if (done) {
         done = write_all(slice, again, &disagreements, error);
         if (done && !*again)
@@ -248,44 +248,40 @@ static void slice_finish(struct slice *slice)
     pm_buffer_finish(&slice->rows);
 }
 
-bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *bytes,
+bool pm_fold_slice(const struct pm_fold_place *place, struct pm_fold_tries *tries, uint64_t *bytes,
                    struct pm_error *error)
 {
     struct pm_world *world = place->world;
     struct pm_storage *storage = world->storage;
-    bool done = true, again = true, careful = false;
-    uint32_t tries = 0;
+    struct slice slice = {.place = place,
+                          .careful = tries->careful,
+                          .first_day =
+                              pm_ageing_first_day(pm_world_today(world), world->retention_days),
+                          .arena = pm_arena_create(0)};
+    struct pm_error reason = {0};
     *bytes = 0;
-    while (done && again) {
-        struct slice slice = {.place = place,
-                              .careful = careful,
-                              .first_day =
-                                  pm_ageing_first_day(pm_world_today(world), world->retention_days),
-                              .arena = pm_arena_create(0)};
-        struct pm_error reason = {0};
-        again = false;
-        pm_buffer_init(&slice.rows, (size_t)1 << 30);
-        done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
-               storage->operations->read_samples(storage, place->game, place->part, *most,
-                                                 visit_row, &slice, &reason);
-        pm_deltas_init(&slice.deltas, row_count(&slice) > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
-        if (done && row_count(&slice) > 0)
-            done = sum_all(&slice, &reason) && commit_all(&slice, &again, &reason);
-        if (done && !again) {
-            *bytes = slice.bytes;
-            pm_damaged_log(&slice.damaged, world->log);
-        }
-        if (!done && pm_world_again(world, &tries, &reason)) {
-            done = again = true; /* whoever came between may have folded the same rows */
-        } else if (!done && reason.code == PM_ERROR_MEMORY && row_count(&slice) > 1) {
-            *most = (size_t)(slice.bytes < *most ? slice.bytes : *most) / FEWER + 1;
-            done = again = true;
-        } else if (!done && reason.code == PM_ERROR_INPUT && !careful) {
-            done = again = careful = true;
-        } else if (!done && error) {
-            *error = reason;
-        }
-        slice_finish(&slice);
+    tries->again = false;
+    pm_buffer_init(&slice.rows, (size_t)1 << 30);
+    bool done = (slice.arena || pm_fail(&reason, PM_ERROR_MEMORY, "out of memory for samples")) &&
+                storage->operations->read_samples(storage, place->game, place->part, tries->most,
+                                                  visit_row, &slice, &reason);
+    pm_deltas_init(&slice.deltas, row_count(&slice) > 1 ? place->sum_bytes : ROW_DELTAS_CAP);
+    if (done && row_count(&slice) > 0)
+        done = sum_all(&slice, &reason) && commit_all(&slice, &tries->again, &reason);
+    if (done && !tries->again) {
+        *bytes = slice.bytes;
+        pm_damaged_log(&slice.damaged, world->log);
     }
+    if (!done && pm_world_again(world, &tries->conflicts, &reason)) {
+        done = tries->again = true; /* whoever came between may have folded the same rows */
+    } else if (!done && reason.code == PM_ERROR_MEMORY && row_count(&slice) > 1) {
+        tries->most = (size_t)(slice.bytes < tries->most ? slice.bytes : tries->most) / FEWER + 1;
+        done = tries->again = true;
+    } else if (!done && reason.code == PM_ERROR_INPUT && !tries->careful) {
+        done = tries->again = tries->careful = true;
+    } else if (!done && error) {
+        *error = reason;
+    }
+    slice_finish(&slice);
     return done;
 }

@@ -22,7 +22,16 @@ struct pm_fold_place {
     unsigned part;
 };
 
-/* Folds the oldest rows of a part without marks, up to *most bytes of them, or fewer where memory
- * is short: then *most is lowered. *bytes: how many were folded, 0 when nothing waits. */
-bool pm_fold_slice(const struct pm_fold_place *place, size_t *most, uint64_t *bytes,
+/* What one try at a part leaves for the next. Begins as {.most = …}. */
+struct pm_fold_tries {
+    size_t most;        /* bytes of rows at once; lowered where memory is short */
+    uint32_t conflicts; /* with other writers */
+    bool careful;       /* each row is looked at as a whole: something of one cannot be */
+    bool again;         /* nothing of the last was kept, and the next may succeed */
+};
+
+/* Folds the oldest rows of a part without marks, up to tries->most bytes of them, in one try, whose
+ * transaction is that of the part's lease where this process has it. *bytes: how many were folded,
+ * 0 when nothing waits, and where it is to be tried again. */
+bool pm_fold_slice(const struct pm_fold_place *place, struct pm_fold_tries *tries, uint64_t *bytes,
                    struct pm_error *error);

@@ -34,6 +34,14 @@ void pm_storage_drop_lease(struct pm_storage *storage, const char *game, int pie
         storage->operations->drop_lease(storage, game, piece);
 }
 
+bool pm_storage_begin_piece(struct pm_storage *storage, const char *game, int piece,
+                            struct pm_error *error)
+{
+    return storage->operations->begin_piece
+               ? storage->operations->begin_piece(storage, game, piece, error)
+               : storage->operations->begin_lazily(storage, error);
+}
+
 /* ---- sets of one ---- */
 
 bool pm_storage_find_space(struct pm_storage *storage, const char *game,

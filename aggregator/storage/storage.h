@@ -232,6 +232,10 @@ struct pm_storage_operations {
     /* Begins one that need not be durable when commit returns, but as soon as a later one is; a
      * failure of the machine before that undoes it whole. */
     bool (*begin_lazily)(struct pm_storage *storage, struct pm_error *error);
+    /* As begin_lazily; where this process has the lease of the piece, the transaction is the one
+     * that holds it, and the lease ends with it. NULL: as take_lease. */
+    bool (*begin_piece)(struct pm_storage *storage, const char *game, int piece,
+                        struct pm_error *error);
     /* Durable when it returns true; undone when it returns false. */
     bool (*commit)(struct pm_storage *storage, struct pm_error *error);
     void (*rollback)(struct pm_storage *storage);
@@ -408,6 +412,8 @@ bool pm_storage_note_change(struct pm_storage *storage, const char *game, struct
 bool pm_storage_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
                            struct pm_error *error);
 void pm_storage_drop_lease(struct pm_storage *storage, const char *game, int piece);
+bool pm_storage_begin_piece(struct pm_storage *storage, const char *game, int piece,
+                            struct pm_error *error);
 
 /* ---- sets of one ---- */
 

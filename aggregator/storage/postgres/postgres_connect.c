@@ -79,6 +79,11 @@ static void take_notice(void *user, const PGresult *result)
         postgres->unsure = true;
 }
 
+void pm_pg_hear_notices(struct pm_postgres *postgres, PGconn *connection)
+{
+    PQsetNoticeReceiver(connection, take_notice, postgres);
+}
+
 static void ignore_notice(void *user, const PGresult *result)
 {
     (void)user;
@@ -141,7 +146,7 @@ PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error)
     pm_pg_close_writer(postgres);
     postgres->writer = pm_pg_connect_newest(postgres, &postgres->timeline, error);
     if (postgres->writer) {
-        PQsetNoticeReceiver(postgres->writer, take_notice, postgres);
+        pm_pg_hear_notices(postgres, postgres->writer);
         postgres->slot = (unsigned)PQbackendPID(postgres->writer) % PM_POSTGRES_SLOTS;
     }
     return postgres->writer;
@@ -153,33 +158,43 @@ void pm_pg_close_writer(struct pm_postgres *postgres)
     postgres->writer = NULL;
 }
 
-PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)
+struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)
 {
-    PGconn *connection = NULL;
+    struct pm_pg_reader reader = {0};
     pthread_mutex_lock(&postgres->readers_mutex);
     if (postgres->reader_count > 0)
-        connection = postgres->readers[--postgres->reader_count];
+        reader = postgres->readers[--postgres->reader_count];
     pthread_mutex_unlock(&postgres->readers_mutex);
-    return connection ? connection : pm_pg_connect(postgres, error);
+    if (!reader.connection)
+        reader.connection = pm_pg_connect(postgres, &reader.newest, error);
+    return reader;
 }
 
-void pm_pg_give_reader(struct pm_postgres *postgres, PGconn *connection)
+bool pm_pg_is_current(struct pm_postgres *postgres, struct pm_pg_reader reader)
 {
-    const bool usable =
-        PQstatus(connection) == CONNECTION_OK && PQtransactionStatus(connection) == PQTRANS_IDLE;
+    return reader.newest >= atomic_load(&postgres->newest);
+}
+
+void pm_pg_give_reader(struct pm_postgres *postgres, struct pm_pg_reader reader)
+{
+    const bool usable = reader.connection && PQstatus(reader.connection) == CONNECTION_OK &&
+                        PQtransactionStatus(reader.connection) == PQTRANS_IDLE &&
+                        pm_pg_is_current(postgres, reader);
+    if (usable)
+        PQsetNoticeReceiver(reader.connection, ignore_notice, NULL);
     pthread_mutex_lock(&postgres->readers_mutex);
     if (usable && postgres->reader_count < PM_POSTGRES_IDLE_READERS) {
-        postgres->readers[postgres->reader_count++] = connection;
-        connection = NULL;
+        postgres->readers[postgres->reader_count++] = reader;
+        reader.connection = NULL;
     }
     pthread_mutex_unlock(&postgres->readers_mutex);
-    PQfinish(connection);
+    PQfinish(reader.connection);
 }
 
 void pm_pg_close_readers(struct pm_postgres *postgres)
 {
     pthread_mutex_lock(&postgres->readers_mutex);
     while (postgres->reader_count > 0)
-        PQfinish(postgres->readers[--postgres->reader_count]);
+        PQfinish(postgres->readers[--postgres->reader_count].connection);
     pthread_mutex_unlock(&postgres->readers_mutex);
 }

@@ -100,7 +100,8 @@ static bool make(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_ta
 static bool make_once(struct pm_postgres *postgres, enum pm_pg_table table, uint32_t day,
                       struct pm_error *error)
 {
-    PGconn *connection = pm_pg_take_reader(postgres, error);
+    const struct pm_pg_reader reader = pm_pg_take_reader(postgres, error);
+    PGconn *connection = reader.connection;
     if (!connection)
         return false;
     bool done = pm_pg_plain(postgres, connection, "BEGIN", error);
@@ -110,7 +111,7 @@ static bool make_once(struct pm_postgres *postgres, enum pm_pg_table table, uint
             pm_pg_plain(postgres, connection, done ? "COMMIT" : "ROLLBACK", done ? error : NULL) &&
             done;
     }
-    pm_pg_give_reader(postgres, connection);
+    pm_pg_give_reader(postgres, reader);
     return done;
 }
 

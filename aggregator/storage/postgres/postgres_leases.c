@@ -1,5 +1,6 @@
-/* Leases in the PostgreSQL storage: a row that is held by a transaction on a connection of its own.
- * Who ends loses the connection, and with it the lease, and nothing else. */
+/* Leases in the PostgreSQL storage: a row that is held by a transaction on a connection of its own,
+ * which becomes the transaction of the work itself where that says so (begin_piece). Who ends loses
+ * the connection, and with it the lease, and nothing else. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 struct pm_pg_lease {
     struct pm_pg_lease *next;
-    PGconn *connection;
+    struct pm_pg_reader reader;
     int piece;
     char game[];
 };
@@ -81,14 +82,13 @@ bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int pi
     lease->piece = piece;
     /* The engine may have been away since the kept connections were used last. */
     for (unsigned tries = 0; tries < 2; tries++) {
-        lease->connection = pm_pg_take_reader(postgres, &reason);
-        done = lease->connection &&
-               try_lease(postgres, lease->connection, game, piece, taken, &reason);
+        lease->reader = pm_pg_take_reader(postgres, &reason);
+        done = lease->reader.connection &&
+               try_lease(postgres, lease->reader.connection, game, piece, taken, &reason);
         if (done)
             break;
-        if (lease->connection)
-            pm_pg_give_reader(postgres, lease->connection);
-        lease->connection = NULL;
+        pm_pg_give_reader(postgres, lease->reader);
+        lease->reader.connection = NULL;
         if (reason.code != PM_ERROR_NETWORK)
             break;
         pm_pg_close_readers(postgres);
@@ -100,17 +100,16 @@ bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int pi
         pthread_mutex_unlock(&postgres->readers_mutex);
         return true;
     }
-    if (lease->connection)
-        pm_pg_give_reader(postgres, lease->connection);
+    pm_pg_give_reader(postgres, lease->reader);
     free(lease);
     if (!done && error)
         *error = reason;
     return done;
 }
 
-void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int piece)
+/* Out of those that are held; NULL: it is not among them. */
+static struct pm_pg_lease *find_lease(struct pm_postgres *postgres, const char *game, int piece)
 {
-    struct pm_postgres *postgres = (struct pm_postgres *)storage;
     struct pm_pg_lease **at, *lease;
     pthread_mutex_lock(&postgres->readers_mutex);
     for (at = &postgres->leases; *at; at = &(*at)->next) {
@@ -121,10 +120,54 @@ void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int pi
     if (lease)
         *at = lease->next;
     pthread_mutex_unlock(&postgres->readers_mutex);
+    return lease;
+}
+
+static void end_lease(struct pm_postgres *postgres, struct pm_pg_lease *lease)
+{
+    pm_pg_plain(postgres, lease->reader.connection, "ROLLBACK", NULL);
+    pm_pg_give_reader(postgres, lease->reader);
+    free(lease);
+}
+
+void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int piece)
+{
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    struct pm_pg_lease *lease = find_lease(postgres, game, piece);
+    if (lease)
+        end_lease(postgres, lease);
+}
+
+/* ---- as the transaction of the work ---- */
+
+bool pm_pg_enter_piece(struct pm_postgres *postgres, const char *game, int piece)
+{
+    struct pm_pg_lease *lease = find_lease(postgres, game, piece);
+    if (!lease)
+        return false;
+    if (PQstatus(lease->reader.connection) != CONNECTION_OK ||
+        !pm_pg_is_current(postgres, lease->reader)) {
+        end_lease(postgres, lease);
+        return false;
+    }
+    pm_pg_hear_notices(postgres, lease->reader.connection);
+    postgres->piece = lease;
+    postgres->own_writer = postgres->writer;
+    postgres->writer = lease->reader.connection;
+    postgres->begun = true;
+    return true;
+}
+
+void pm_pg_leave_piece(struct pm_postgres *postgres)
+{
+    struct pm_pg_lease *lease = postgres->piece;
     if (!lease)
         return;
-    pm_pg_plain(postgres, lease->connection, "ROLLBACK", NULL);
-    pm_pg_give_reader(postgres, lease->connection);
+    lease->reader.connection = postgres->writer; /* NULL: it was closed */
+    postgres->writer = postgres->own_writer;
+    postgres->own_writer = NULL;
+    postgres->piece = NULL;
+    pm_pg_give_reader(postgres, lease->reader);
     free(lease);
 }
 
@@ -133,7 +176,7 @@ void pm_pg_close_leases(struct pm_postgres *postgres)
     while (postgres->leases) {
         struct pm_pg_lease *lease = postgres->leases;
         postgres->leases = lease->next;
-        PQfinish(lease->connection);
+        PQfinish(lease->reader.connection);
         free(lease);
     }
 }

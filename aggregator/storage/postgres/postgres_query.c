@@ -9,7 +9,13 @@
 
 #define QUERY_CAP ((size_t)1 << 28)
 /* Of PostgreSQL's catalog pg_type. */
-enum { TYPE_BYTEA = 17, TYPE_BIGINT = 20, TYPE_TEXT = 25 };
+enum {
+    TYPE_BYTEA = 17,
+    TYPE_BIGINT = 20,
+    TYPE_TEXT = 25,
+    TYPE_BYTEA_ARRAY = 1001,
+    TYPE_BIGINT_ARRAY = 1016
+};
 
 void pm_pg_begin(struct pm_pg_query *query, const char *sql)
 {
@@ -89,6 +95,62 @@ void pm_pg_comma(struct pm_pg_query *query)
 void pm_pg_key(struct pm_pg_query *query, const struct pm_shader_key *key)
 {
     pm_pg_bytes(query, key->bytes, PM_SHADER_KEY_BYTES);
+}
+
+/* ---- arrays ---- */
+
+/* As the engine sends and takes them (array_recv): of one dimension, without NULLs; what precedes
+ * its elements, of which each has its size before it. Big-endian. */
+struct array_header {
+    uint32_t dimensions, nulls, type, count, first;
+};
+
+/* `bytes` is what all elements take, with their sizes. NULL: out of memory. */
+static char *begin_array(struct pm_pg_query *query, Oid array_type, Oid type, size_t count,
+                         size_t bytes)
+{
+    const struct array_header header = {.dimensions = htobe32(1),
+                                        .type = htobe32(type),
+                                        .count = htobe32((uint32_t)count),
+                                        .first = htobe32(1)};
+    const size_t size = sizeof(header) + bytes;
+    char *array = query->failed || size > QUERY_CAP ? NULL : pm_arena_zalloc(query->arena, size, 1);
+    if (!array) {
+        query->failed = true;
+        return NULL;
+    }
+    memcpy(array, &header, sizeof(header));
+    add(query, array_type, array, size);
+    return array + sizeof(header);
+}
+
+static char *put_element(char *at, const void *data, size_t size)
+{
+    const uint32_t length = htobe32((uint32_t)size);
+    memcpy(at, &length, sizeof(length));
+    if (size > 0)
+        memcpy(at + sizeof(length), data, size);
+    return at + sizeof(length) + size;
+}
+
+void pm_pg_numbers(struct pm_pg_query *query, const int64_t *numbers, size_t count)
+{
+    char *at = begin_array(query, TYPE_BIGINT_ARRAY, TYPE_BIGINT, count,
+                           count * (sizeof(uint32_t) + sizeof(*numbers)));
+    for (size_t i = 0; at && i < count; i++) {
+        const uint64_t number = htobe64((uint64_t)numbers[i]);
+        at = put_element(at, &number, sizeof(number));
+    }
+}
+
+void pm_pg_blobs(struct pm_pg_query *query, const struct pm_pg_blob *blobs, size_t count)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += sizeof(uint32_t) + blobs[i].size;
+    char *at = begin_array(query, TYPE_BYTEA_ARRAY, TYPE_BYTEA, count, bytes);
+    for (size_t i = 0; at && i < count; i++)
+        at = put_element(at, blobs[i].data, blobs[i].size);
 }
 
 /* ---- answers ---- */
@@ -282,7 +344,8 @@ static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct 
 static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
                         void *user, bool *seen, struct pm_error *error)
 {
-    PGconn *connection = pm_pg_take_reader(postgres, error);
+    const struct pm_pg_reader reader = pm_pg_take_reader(postgres, error);
+    PGconn *connection = reader.connection;
     PGresult *result;
     bool done = connection && send_query(postgres, connection, query, error);
     while (connection && (result = PQgetResult(connection))) {
@@ -296,8 +359,7 @@ static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query,
         }
         PQclear(result);
     }
-    if (connection)
-        pm_pg_give_reader(postgres, connection);
+    pm_pg_give_reader(postgres, reader);
     return done;
 }
 

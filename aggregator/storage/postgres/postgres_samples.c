@@ -9,6 +9,7 @@
 #include <xxhash.h>
 
 #define ROWS_AT_ONCE 32
+#define LARGE_BYTES ((size_t)64 << 10)
 #define NUMBER_BITS 11 /* of chance; microseconds above them are enough until 2112 */
 
 static int64_t hash_of(const void *data, size_t size)
@@ -28,6 +29,67 @@ static int64_t make_number(void)
     return microseconds << NUMBER_BITS | (chance & ((1 << NUMBER_BITS) - 1));
 }
 
+static bool is_large(const struct pm_storage_samples *row)
+{
+    return row->size >= LARGE_BYTES;
+}
+
+static bool add_small(struct pm_postgres *postgres, const struct pm_storage_samples *rows,
+                      size_t count, struct pm_error *error)
+{
+    const int64_t number = make_number();
+    struct pm_pg_query query;
+    pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) VALUES ");
+    for (size_t i = 0; i < count; i++) {
+        pm_pg_row(&query, i == 0);
+        pm_pg_text(&query, rows[i].game);
+        pm_pg_comma(&query);
+        pm_pg_count(&query, rows[i].part);
+        pm_pg_comma(&query);
+        pm_pg_number(&query, number + (int64_t)i);
+        pm_pg_comma(&query);
+        pm_pg_count(&query, rows[i].day);
+        pm_pg_comma(&query);
+        pm_pg_count(&query, rows[i].size);
+        pm_pg_comma(&query);
+        pm_pg_number(&query, hash_of(rows[i].data, rows[i].size));
+        pm_pg_comma(&query);
+        pm_pg_bytes(&query, rows[i].data, rows[i].size);
+        pm_pg_sql(&query, ")");
+    }
+    return pm_pg_do(postgres, &query, NULL, error);
+}
+
+/* Of one game. An engine that is distributed copies these to their machine as they are, where it
+ * would write the values of another INSERT out as text. */
+static bool add_large(struct pm_postgres *postgres, const struct pm_storage_samples *rows,
+                      size_t count, struct pm_error *error)
+{
+    enum { PART, ROW, DAY, SIZE, HASH, FIELDS };
+    int64_t fields[FIELDS][ROWS_AT_ONCE];
+    struct pm_pg_blob blobs[ROWS_AT_ONCE];
+    const int64_t number = make_number();
+    struct pm_pg_query query;
+    for (size_t i = 0; i < count; i++) {
+        fields[PART][i] = rows[i].part;
+        fields[ROW][i] = number + (int64_t)i;
+        fields[DAY][i] = rows[i].day;
+        fields[SIZE][i] = (int64_t)rows[i].size;
+        fields[HASH][i] = hash_of(rows[i].data, rows[i].size);
+        blobs[i] = (struct pm_pg_blob){rows[i].data, rows[i].size};
+    }
+    pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) SELECT ");
+    pm_pg_text(&query, rows->game);
+    pm_pg_sql(&query, ", part, row, day, size, hash, d FROM unnest(");
+    for (int field = 0; field < FIELDS; field++) {
+        pm_pg_numbers(&query, fields[field], count);
+        pm_pg_comma(&query);
+    }
+    pm_pg_blobs(&query, blobs, count);
+    pm_pg_sql(&query, ") AS large (part, row, day, size, hash, d)");
+    return pm_pg_do(postgres, &query, NULL, error);
+}
+
 bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
                              size_t count, struct pm_error *error)
 {
@@ -37,30 +99,14 @@ bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage
         done = pm_pg_have_day(postgres, PM_PG_SAMPLES, rows[i].day, error);
     if (postgres->lacks_day)
         return done;
-    for (size_t at = 0; done && at < count;) {
-        struct pm_pg_query query;
-        const size_t first = at;
-        const int64_t number = make_number();
-        pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) VALUES ");
-        for (; at < count && at - first < ROWS_AT_ONCE; at++) {
-            const struct pm_storage_samples *row = &rows[at];
-            pm_pg_row(&query, at == first);
-            pm_pg_text(&query, row->game);
-            pm_pg_comma(&query);
-            pm_pg_count(&query, row->part);
-            pm_pg_comma(&query);
-            pm_pg_number(&query, number + (int64_t)(at - first));
-            pm_pg_comma(&query);
-            pm_pg_count(&query, row->day);
-            pm_pg_comma(&query);
-            pm_pg_count(&query, row->size);
-            pm_pg_comma(&query);
-            pm_pg_number(&query, hash_of(row->data, row->size));
-            pm_pg_comma(&query);
-            pm_pg_bytes(&query, row->data, row->size);
-            pm_pg_sql(&query, ")");
+    for (size_t first = 0, end; done && first < count; first = end) {
+        const bool large = is_large(&rows[first]);
+        for (end = first + 1; end < count && end - first < ROWS_AT_ONCE; end++) {
+            if (is_large(&rows[end]) != large ||
+                (large && strcmp(rows[end].game, rows[first].game) != 0))
+                break;
         }
-        done = pm_pg_do(postgres, &query, NULL, error);
+        done = (large ? add_large : add_small)(postgres, rows + first, end - first, error);
     }
     return done;
 }

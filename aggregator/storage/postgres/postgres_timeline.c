@@ -154,14 +154,13 @@ PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
     return accept(postgres, best, *timeline, error);
 }
 
-PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error)
+PGconn *pm_pg_connect(struct pm_postgres *postgres, int64_t *timeline, struct pm_error *error)
 {
-    int64_t timeline;
-    PGconn *connection = connect_and_ask(postgres, &(struct pm_pg_host){0}, &timeline, error);
-    if (connection && timeline >= atomic_load(&postgres->newest))
-        return accept(postgres, connection, timeline, error);
+    PGconn *connection = connect_and_ask(postgres, &(struct pm_pg_host){0}, timeline, error);
+    if (connection && *timeline >= atomic_load(&postgres->newest))
+        return accept(postgres, connection, *timeline, error);
     if (!connection)
         return NULL;
     PQfinish(connection);
-    return pm_pg_connect_newest(postgres, &timeline, error);
+    return pm_pg_connect_newest(postgres, timeline, error);
 }

@@ -39,16 +39,24 @@ static const char *const beginnings[2][2] = {
     {"BEGIN; " PM_PG_SCHEMA_VERSION, "BEGIN; " BRIEF PM_PG_SCHEMA_VERSION},
     {"BEGIN; " LAZY SHORT_LOCKS PM_PG_SCHEMA_VERSION, "BEGIN; " LAZY BRIEF PM_PG_SCHEMA_VERSION}};
 
+/* What is done before any. */
+static bool prepare(struct pm_postgres *postgres, struct pm_error *error)
+{
+    postgres->unsure = false;
+    postgres->returned.size = 0;
+    if (pm_pg_make_wanted_days(postgres, error))
+        return true;
+    /* Whoever does not try again wants them no more. */
+    if (error->code != PM_ERROR_CONFLICT)
+        pm_pg_forget_wanted_days(postgres);
+    return false;
+}
+
 static bool begin_as(struct pm_postgres *postgres, bool lazy, bool brief, struct pm_error *error)
 {
     const char *sql = beginnings[lazy][brief];
     struct pm_error reason = {0};
-    postgres->unsure = false;
-    postgres->returned.size = 0;
-    bool done = pm_pg_make_wanted_days(postgres, &reason);
-    /* Whoever does not try again wants them no more. */
-    if (!done && reason.code != PM_ERROR_CONFLICT)
-        pm_pg_forget_wanted_days(postgres);
+    bool done = prepare(postgres, &reason);
     /* The engine may have been away since the connection was used last. */
     done =
         done && (begin_checked(postgres, sql, brief, &reason) ||
@@ -84,6 +92,25 @@ bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error
     return begin_as((struct pm_postgres *)storage, true, false, error);
 }
 
+bool pm_postgres_begin_piece(struct pm_storage *storage, const char *game, int piece,
+                             struct pm_error *error)
+{
+    struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    struct pm_error reason = {0};
+    /* Its own writer, since what that knows of the engine holds for the piece's, too. */
+    bool done = prepare(postgres, &reason) && pm_pg_writer(postgres, &reason);
+    if (done && !pm_pg_enter_piece(postgres, game, piece))
+        return pm_postgres_begin_lazily(storage, error);
+    done = done && begin_checked(postgres, LAZY SHORT_LOCKS PM_PG_SCHEMA_VERSION, false, &reason);
+    /* Who lost the lease's connection folds without. */
+    if (!done && reason.code == PM_ERROR_NETWORK)
+        return pm_postgres_begin_lazily(storage, error);
+    postgres->lazy = true;
+    if (!done && error)
+        *error = reason;
+    return done;
+}
+
 /* A token of which this fails counts a refused upload too often, and no more than that. */
 static void return_caps(struct pm_postgres *postgres)
 {
@@ -108,6 +135,14 @@ static bool say_commit(struct pm_postgres *postgres, struct pm_error *error)
     return done;
 }
 
+/* What begin leaves, once it is committed or rolled back. */
+static void end(struct pm_postgres *postgres)
+{
+    postgres->begun = false;
+    atomic_store(&postgres->brief, NULL);
+    pm_pg_leave_piece(postgres);
+}
+
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
@@ -122,8 +157,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         pm_postgres_rollback(storage);
         return false;
     }
-    postgres->begun = false;
-    atomic_store(&postgres->brief, NULL);
+    end(postgres);
     pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure) {
         pm_pg_close_writer(postgres); /* the standby may be the primary by now */
@@ -146,8 +180,7 @@ void pm_postgres_rollback(struct pm_storage *storage)
     if (postgres->begun && postgres->writer &&
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);
-    postgres->begun = false;
-    atomic_store(&postgres->brief, NULL);
+    end(postgres);
 }
 
 bool pm_pg_begin_caps(struct pm_postgres *postgres, struct pm_error *error)

@@ -36,6 +36,7 @@ static const struct pm_storage_operations operations = {
     .drop_lease = pm_postgres_drop_lease,
     .begin = pm_postgres_begin,
     .begin_lazily = pm_postgres_begin_lazily,
+    .begin_piece = pm_postgres_begin_piece,
     .commit = pm_postgres_commit,
     .rollback = pm_postgres_rollback,
     .begin_uploads = pm_postgres_begin_uploads,

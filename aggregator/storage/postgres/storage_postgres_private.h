@@ -19,6 +19,12 @@
 #define PM_POSTGRES_ROWS 2000 /* of one statement */
 #define PM_PG_RETURNED_CAP ((size_t)1 << 24)
 
+/* A connection that reads, and the highest timeline that was seen when it was taken. */
+struct pm_pg_reader {
+    PGconn *connection; /* NULL: none */
+    int64_t newest;
+};
+
 /* Of which each day has a partition (postgres_days.c). */
 enum pm_pg_table {
     PM_PG_UPLOAD_IDS,
@@ -41,6 +47,8 @@ struct pm_postgres {
     char *url, *name;          /* the name is without a password */
     pm_storage_merge merge;
     PGconn *writer;
+    struct pm_pg_lease *piece;  /* whose connection is the writer until the transaction ends */
+    PGconn *own_writer;         /* meanwhile */
     bool begun;                 /* a transaction */
     bool lazy;                  /* it need not be durable at once: it folds */
     _Atomic(PGconn *) brief;    /* the writer, while it takes uploads and may wait but briefly */
@@ -59,8 +67,8 @@ struct pm_postgres {
     bool lacks_day;            /* the transaction does, and cannot be committed */
     struct pm_buffer returned; /* struct pm_storage_cap of uploads that the transaction refuses */
     pthread_mutex_t readers_mutex;
-    struct pm_pg_lease *leases;                /* under readers_mutex: that are held */
-    PGconn *readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle connections */
+    struct pm_pg_lease *leases;                            /* under readers_mutex: that are held */
+    struct pm_pg_reader readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle ones */
     size_t reader_count;
 };
 
@@ -82,6 +90,13 @@ void pm_pg_text(struct pm_pg_query *query, const char *text);
 void pm_pg_bytes(struct pm_pg_query *query, const void *data, size_t size); /* NULL: NULL */
 void pm_pg_number(struct pm_pg_query *query, int64_t number);
 void pm_pg_count(struct pm_pg_query *query, uint64_t count);
+/* Arrays, of which the engine makes rows (unnest); what they are made of is copied. */
+struct pm_pg_blob {
+    const void *data;
+    size_t size; /* bytes */
+};
+void pm_pg_numbers(struct pm_pg_query *query, const int64_t *numbers, size_t count);
+void pm_pg_blobs(struct pm_pg_query *query, const struct pm_pg_blob *blobs, size_t count);
 /* Appends "(", ", (" or ", " as a row of VALUES needs it; `first` of it. */
 void pm_pg_row(struct pm_pg_query *query, bool first);
 void pm_pg_comma(struct pm_pg_query *query);
@@ -130,8 +145,13 @@ PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *
 void pm_pg_close_writer(struct pm_postgres *postgres);
 /* The writer's, connected again if need be. NULL on failure. */
 PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error);
-PGconn *pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
-void pm_pg_give_reader(struct pm_postgres *postgres, PGconn *connection);
+/* Hears as the writer whether commits are where they have to be. */
+void pm_pg_hear_notices(struct pm_postgres *postgres, PGconn *connection);
+/* Without a connection on failure; giving back none is nothing. */
+struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
+void pm_pg_give_reader(struct pm_postgres *postgres, struct pm_pg_reader reader);
+/* Has no other engine taken the place of the reader's since, as far as is known? */
+bool pm_pg_is_current(struct pm_postgres *postgres, struct pm_pg_reader reader);
 void pm_pg_close_readers(struct pm_postgres *postgres);
 /* Fills *error from an answer (NULL: from the connection) and returns false. */
 bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult *result,
@@ -141,7 +161,7 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
 
 /* To the first host that takes writes, where that is on no lower timeline than was seen; else as
  * the next. */
-PGconn *pm_pg_connect(struct pm_postgres *postgres, struct pm_error *error);
+PGconn *pm_pg_connect(struct pm_postgres *postgres, int64_t *timeline, struct pm_error *error);
 /* To the host of the highest timeline. PM_ERROR_NETWORK also when a higher one was seen. */
 PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
                              struct pm_error *error);
@@ -154,6 +174,8 @@ bool pm_pg_fail_replaced(struct pm_postgres *postgres, int64_t timeline, struct 
 
 bool pm_postgres_begin(struct pm_storage *storage, struct pm_error *error);
 bool pm_postgres_begin_lazily(struct pm_storage *storage, struct pm_error *error);
+bool pm_postgres_begin_piece(struct pm_storage *storage, const char *game, int piece,
+                             struct pm_error *error);
 bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error);
 void pm_postgres_rollback(struct pm_storage *storage);
 /* Begins one that waits for all others, and for which they wait: it changes the schema. */
@@ -191,6 +213,11 @@ bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int pi
                             struct pm_error *error);
 void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int piece);
 void pm_pg_close_leases(struct pm_postgres *postgres);
+/* The transaction that holds the piece's row becomes the writer's, until that ends. false: the
+ * piece is not held, or its connection cannot be written to. */
+bool pm_pg_enter_piece(struct pm_postgres *postgres, const char *game, int piece);
+/* The writer is its own again, where it was a piece's. */
+void pm_pg_leave_piece(struct pm_postgres *postgres);
 
 /* ---- postgres_caps.c ---- */
 

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """test_postgres.py PIECEMEAL FILL: two `piecemeal serve` on one PostgreSQL (with_postgres.sh), as players and operators
-meet them: a retry to another server, the engine away and back, games that move from a file and into one, exactly."""
+meet them: a retry to another server, the engine away and back, games that move from a file and into one, exactly, and
+what the engine's own backups restore."""
+import contextlib
 import os
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -31,6 +34,56 @@ def run(*arguments):
 def statistics(path):
     with sqlite3.connect(path) as file:
         return file.execute("SELECT * FROM statistics ORDER BY 1, 2, 3, 4, 5, 6, 7").fetchall()
+
+
+def sums(piecemeal, url, path):
+    """Of the game "Watch", all that is known of it."""
+    run(piecemeal, "db", "export", "--storage", url, "--game", "Watch", "--format", "piecemeal", "-o", path)
+    return statistics(path)
+
+
+def check_restored(piecemeal, url, restored, body, work, how):
+    """It is the storage that was backed up: whole, with the same sums, and it knows the uploads that were taken."""
+    whole = run(piecemeal, "serve", "--storage", restored, "--check", "--port", "0")
+    check("Watch" in whole, f"what {how} restores is whole: {whole}")
+    there, here = (sums(piecemeal, of, os.path.join(work.folder, f"{how}-{i}.sqlite"))
+                   for i, of in enumerate((url, restored)))
+    check(len(there) > 10 and here == there, f"every sum is in what {how} restores")
+    with Server(piecemeal, restored) as server:
+        reply = server.send("/v1/uploads", "POST", body)
+        check(reply.status == 200, f"an upload is known in what {how} restores: {reply.status} {reply.body}")
+        server.wait_for_games()
+
+
+@contextlib.contextmanager
+def copied_engine(url):
+    """Another engine, started on a copy of the first one's folder; its URL."""
+    programs = run("pg_config", "--bindir").strip()
+    folder = os.path.join(os.environ["PM_TEST_ENGINE"], "copied")
+    other = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
+    run(*other, f"{programs}/pg_basebackup", "-d", url, "-D", f"{folder}/data", "-X", "stream", "-c", "fast", "--no-sync")
+    engine = subprocess.Popen([*other, f"{programs}/postgres", "-D", f"{folder}/data", "-k", folder, "-c",
+                               "listen_addresses=", "-c", "max_prepared_transactions=10"],
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        run("sh", "-c", f"for i in $(seq 300); do '{programs}/pg_isready' -q -h '{folder}' && exit; sleep 0.1; done; exit 1")
+        yield url.replace(os.environ["PM_TEST_ENGINE"], folder)
+    finally:
+        engine.send_signal(signal.SIGINT)
+        engine.wait()
+
+
+def check_backups(piecemeal, url, body, work):
+    """docs/operating.md: by pg_dump, or by pg_basebackup."""
+    dump = os.path.join(work.folder, "dump")
+    say("CREATE DATABASE restored")
+    run("pg_dump", "-Fc", "-d", url, "-f", dump)
+    restored = url.replace("/served?", "/restored?")
+    run("pg_restore", "--exit-on-error", "-d", restored, dump)
+    check_restored(piecemeal, url, restored, body, work, "pg_dump")
+    if not os.environ.get("PM_TEST_TLS"):  # where nobody may copy it
+        with copied_engine(url) as copied:
+            check_restored(piecemeal, url, copied, body, work, "pg_basebackup")
 
 
 def check_away(servers, body):
@@ -86,14 +139,14 @@ def main(piecemeal, fill):
         run(piecemeal, "db", "import", "--storage", url, work.storage)
         check("Watch" in run(piecemeal, "serve", "--storage", url, "--check", "--port", "0"), "it is checked")
         again = os.path.join(work.folder, "again.sqlite")
-        run(piecemeal, "db", "export", "--storage", url, "--game", "Watch", "--format", "piecemeal", "-o", again)
         before = [row for row in statistics(work.storage) if row[0] == "Watch"]
-        check(len(before) > 10 and statistics(again) == before, "every sum of the game came through")
+        check(len(before) > 10 and sums(piecemeal, url, again) == before, "every sum of the game came through")
         twice = subprocess.run([piecemeal, "db", "import", "--storage", url, again], capture_output=True, text=True)
         check(twice.returncode != 0 and "counted here already" in twice.stderr, f"not twice: {twice.stderr}")
         backup = subprocess.run([piecemeal, "db", "backup", "--storage", url, "-o", again + "2"], capture_output=True,
                                 text=True)
         check(backup.returncode != 0 and "pg_dump" in backup.stderr, f"backups are the engine's: {backup.stderr}")
+        check_backups(piecemeal, url, body, work)
     print("served")
 
 

@@ -376,6 +376,137 @@ static void test_leases(void **state)
     assert_true(gets(one, 4));
 }
 
+#define TRANSACTIONS                                                                               \
+    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'piecemeal' AND state = 'idle" \
+    " in transaction'"
+
+static void begin_piece(struct pm_storage *storage, int piece)
+{
+    struct pm_error error;
+    if (!storage->operations->begin_piece(storage, "game", piece, &error))
+        fail_msg("%s", error.message);
+}
+
+/* The work on a piece is done in the transaction that holds it, and the piece is free with its end.
+ */
+static void test_a_piece_is_held_by_its_work(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *one = place->storage, *other = storage_place_open(place->path);
+    struct pm_error error;
+    add_blob(one, blob_key(1, 20000, ""), "1"); /* makes the day */
+    assert_true(gets(one, 3));
+    begin_piece(one, 3);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    assert_false(gets(other, 3));
+    assert_answer(place, TRANSACTIONS, "1");
+    assert_true(one->operations->commit(one, &error));
+    assert_answer(place, TRANSACTIONS, "0");
+    assert_blobs(other, "game", "b3/20000//0=2 ");
+    assert_true(gets(other, 3));
+
+    /* Who has none works all the same. */
+    begin_piece(one, 3);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    assert_true(one->operations->commit(one, &error));
+    assert_false(gets(one, 3));
+    other->operations->drop_lease(other, "game", 3);
+
+    assert_true(gets(one, 3));
+    begin_piece(one, 3);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    one->operations->rollback(one);
+    assert_true(gets(other, 3));
+    one->operations->drop_lease(one, "game", 3);
+    assert_false(gets(one, 3));
+    other->operations->drop_lease(other, "game", 3);
+
+    /* Who lost the connection has no lease any more; one that is lost later undoes the work. */
+    assert_true(gets(one, 4));
+    free(ask(place, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE"
+                    " application_name = 'piecemeal' AND state = 'idle in transaction'"));
+    begin_piece(one, 4);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    assert_true(one->operations->commit(one, &error));
+    assert_true(gets(one, 4));
+    begin_piece(one, 4);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    free(ask(place, "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE"
+                    " application_name = 'piecemeal' AND state = 'idle in transaction'"));
+    assert_false(one->operations->commit(one, &error));
+    assert_int_equal(error.code, PM_ERROR_NETWORK);
+    add_blob(one, blob_key(1, 20000, ""), "1");
+    assert_blobs(other, "game", "b3/20000//0=5 ");
+    other->operations->destroy(other);
+}
+
+enum { LARGE = 40, LARGE_SIZE = 70000, SMALL = 5 };
+
+static size_t fill_sample(uint8_t *data, unsigned number, bool large)
+{
+    const size_t size = large ? LARGE_SIZE + number : SMALL;
+    for (size_t i = 0; i < size; i++)
+        data[i] = (uint8_t)(i * 7 + number);
+    return size;
+}
+
+struct read_back {
+    unsigned part, count;
+    bool seen[LARGE];
+};
+
+static bool compare_sample(void *user, const struct pm_storage_samples *row, struct pm_error *error)
+{
+    struct read_back *read = user;
+    uint8_t wanted[LARGE_SIZE + LARGE];
+    const unsigned number = row->day - 20000;
+    (void)error;
+    assert_false(row->damaged);
+    assert_in_range(number, 0, LARGE - 1);
+    assert_int_equal(row->size, fill_sample(wanted, number, number % 4 != 3));
+    assert_memory_equal(row->data, wanted, row->size);
+    assert_int_equal(row->part, number % 2);
+    assert_false(read->seen[number]);
+    read->seen[number] = true;
+    read->count++;
+    return true;
+}
+
+/* Small samples and large ones, of two games, in one set. */
+static void test_large_samples(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    static uint8_t data[LARGE][LARGE_SIZE + LARGE];
+    struct pm_storage_samples rows[LARGE];
+    struct pm_error error;
+    for (unsigned i = 0; i < LARGE; i++)
+        rows[i] = (struct pm_storage_samples){.game = i < LARGE / 2 ? "game" : "other",
+                                              .part = i % 2,
+                                              .day = 20000 + i,
+                                              .data = data[i],
+                                              .size = fill_sample(data[i], i, i % 4 != 3)};
+    /* Days that are new are made outside of the transaction. */
+    bool done = false;
+    for (unsigned tries = 0; !done && tries < 3; tries++) {
+        assert_true(storage->operations->begin(storage, &error));
+        assert_true(storage->operations->add_samples(storage, rows, LARGE, &error));
+        done = storage->operations->commit(storage, &error);
+    }
+    assert_true(done);
+    static const char *const games[] = {"game", "other"};
+    for (size_t i = 0; i < 2; i++) {
+        unsigned count = 0;
+        for (unsigned part = 0; part < 2; part++) {
+            struct read_back read = {.part = part};
+            assert_true(storage->operations->read_samples(storage, games[i], part, SIZE_MAX >> 1,
+                                                          compare_sample, &read, &error));
+            count += read.count;
+        }
+        assert_int_equal(count, LARGE / 2);
+    }
+}
+
 /* The first byte of the key that a process has, which would begin the day's epoch with its own. */
 static uint8_t begins(struct pm_storage *storage, uint32_t day, uint8_t own)
 {
@@ -454,6 +585,7 @@ int main(void)
         TEST(test_caps_count_an_upload_once),   TEST(test_first_schema_is_upgraded),
         TEST(test_later_schemas_are_upgraded),  TEST(test_tables_are_distributed_once),
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
+        TEST(test_a_piece_is_held_by_its_work), TEST(test_large_samples),
         TEST(test_epochs_go_forward),           TEST(test_a_statement_that_takes_too_long),
     };
     if (!on_postgres()) {

@@ -30,6 +30,7 @@
 enum {
     FRAMES_MOST = 100000,
     AFTER_FIRST_USE = 2,
+    STARTS_MOST = 64,
     NONE = 0,
     NONE_AGAIN = 1,
     LAYERS = 2, /* the first run with the layer */
@@ -93,24 +94,60 @@ static void fill(struct pm_side *side, const struct options *options, struct set
     side->words[used] = NULL;
 }
 
+/* The layer counts heartbeats from before the first frame on, by what the scene submits to set
+ * itself up. So many: of those that are possible the one that the frames at first uses take longest
+ * by. */
+static uint64_t find_start(const uint64_t *heartbeats, size_t count, const double *times,
+                           uint64_t frames)
+{
+    double longest = 0;
+    uint64_t start = 0;
+    for (uint64_t try = 0; try < STARTS_MOST; try++) {
+        double sum = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (heartbeats[i] >= try && heartbeats[i] - try < frames)
+                sum += times[heartbeats[i] - try];
+        }
+        if (sum <= longest)
+            continue;
+        longest = sum;
+        start = try;
+    }
+    return start;
+}
+
 /* Which frames are the first of a variant, or soon after, and how many variants those after `skip`
- * are. */
-static void mark_first_uses(struct setting *setting, const struct options *options)
+ * are. times: of this run's frames. */
+static void mark_first_uses(struct setting *setting, const struct options *options,
+                            const double *times)
 {
     FILE *file = fopen(setting->log, "r");
+    uint64_t *heartbeats = NULL;
+    size_t count = 0;
     char line[512];
     while (file && fgets(line, sizeof(line), file)) {
         unsigned long long heartbeat;
         const char *at = strstr(line, "heartbeat ");
         if (!at || sscanf(at, "heartbeat %llu: first use", &heartbeat) != 1)
             continue;
-        setting->first_uses += heartbeat > options->skip && heartbeat <= options->frames;
-        for (uint64_t i = heartbeat > 0 ? heartbeat - 1 : 0;
-             i <= heartbeat + AFTER_FIRST_USE && i < options->frames; i++)
-            setting->apart[i] = true;
+        uint64_t *more = realloc(heartbeats, (count + 1) * sizeof(*heartbeats));
+        if (!more)
+            break;
+        heartbeats = more;
+        heartbeats[count++] = heartbeat;
     }
     if (file)
         fclose(file);
+    const uint64_t start = find_start(heartbeats, count, times, options->frames);
+    for (size_t i = 0; i < count; i++) {
+        if (heartbeats[i] < start)
+            continue;
+        const uint64_t frame = heartbeats[i] - start;
+        setting->first_uses += frame >= options->skip && frame < options->frames;
+        for (uint64_t at = frame; at <= frame + AFTER_FIRST_USE && at < options->frames; at++)
+            setting->apart[at] = true;
+    }
+    free(heartbeats);
 }
 
 /* ---- what came of it ---- */
@@ -220,7 +257,7 @@ static int report(const struct options *options, struct setting *settings, size_
     for (uint64_t i = 0; mean && i < options->frames; i++)
         mean[i] = (times[NONE][i] + times[NONE_AGAIN][i]) / 2;
     for (size_t i = 0; mean && i < count; i++) {
-        mark_first_uses(&settings[i], options);
+        mark_first_uses(&settings[i], options, times[LAYERS + i]);
         const struct result result =
             compare(options, times, mean, times[LAYERS + i], settings[i].apart);
         if (options->name)

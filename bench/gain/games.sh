@@ -11,6 +11,8 @@
 # (SESSIONS_COMPARED), are as a player has them but for the sampling. TRIAL_SHARE: of the time that trials may take, if it
 # is more than a player's (0.005). KEEP=FOLDER keeps the sessions' logs and databases.
 #
+# A GAME may also be a program of program_commands.sh that presents (mpv-gpu-next, glmark2-zink, …).
+#
 # Needs Xvfb, jq and the games: openarena, nexuiz, neverball, supertux, supertuxkart, minetest (OpenGL through zink),
 # warzone2100 (Vulkan).
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
@@ -21,7 +23,6 @@ sessions_tried=${SESSIONS_TRIED:-1} seconds_tried=${SECONDS_TRIED:-90}
 kinds=${KINDS:-zero,constant}
 sessions_compared=${SESSIONS_COMPARED:-3} seconds_compared=${SECONDS_COMPARED:-90}
 . "$source_folder/bench/gain/local_sessions.sh"
-. "$source_folder/bench/gain/game_commands.sh"
 need jq
 start_display
 
@@ -90,7 +91,7 @@ reasons() {
 [ $# -gt 0 ] || set -- openarena nexuiz neverball warzone2100
 for game in "$@"; do
     new_program "$game"
-    set_command "$game"
+    workload_command "$game" - 100000000 # more frames than a session has time for
     for number in $(seq "$sessions_profiled"); do
         session "profiled$number" "$seconds_profiled" TERM --set "sampler.kinds=$kinds" --set sampler.window_probability=0.1 \
             --set sampler.api_probability=0.2 --set sampler.batch=32 --set limits.variants=4096 -- "${command[@]}"

@@ -91,6 +91,12 @@ static void add_operand(struct finding *f, struct pm_ir_def *def, const struct p
         add(f, def, bits & loops_around(f->loops, instr->block, block));
 }
 
+static bool is_branching(const struct pm_ir_block *block)
+{
+    const struct pm_ir_instr *end = pm_ir_terminator(block);
+    return end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch;
+}
+
 /* The branches that decide by which way a block is come to: above each way up to the immediate
  * dominator, but for those whose own ways have met in between. A driver may turn them and the
  * OpPhi into a selection; not so with loops, behind them or in them. */
@@ -107,8 +113,7 @@ static void add_branches(struct finding *f, const struct pm_ir_block *block, uin
             const struct pm_ir_block *from = f->cfg->blocks[at];
             const struct pm_ir_instr *end = pm_ir_terminator(from), *merge = pm_ir_merge(from);
             bool met = merge && pm_ir_block_of(merge->operands[0].def)->index == last;
-            bool branches = end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch;
-            if (branches && !met && f->loops->loop_of[at] == loop)
+            if (is_branching(from) && !met && f->loops->loop_of[at] == loop)
                 add_operand(f, end->operands[0].def, block, bits);
             last = at;
             at = at == above ? PM_NO_BLOCK : f->dominators->parent[at];
@@ -180,9 +185,7 @@ bool pm_leaving_values_chosen(const struct pm_leaving_values *leaving,
                               const struct pm_ir_function *function)
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
-        const struct pm_ir_instr *merge = pm_ir_merge(b);
-        if (merge && merge->opcode == SpvOpSelectionMerge &&
-            pm_leaving_values_chosen_by(leaving, pm_loops(function), b))
+        if (is_branching(b) && pm_leaving_values_chosen_by(leaving, pm_loops(function), b))
             return true;
     }
     return false;

@@ -33,6 +33,6 @@ bool pm_leaving_values_has(const struct pm_leaving_values *leaving, const struct
 bool pm_leaving_values_chosen_by(const struct pm_leaving_values *leaving,
                                  const struct pm_loops *loops, const struct pm_ir_block *header);
 
-/* Whether any selection of the function does. */
+/* Whether any selection of the function does, or a branch that goes on or ends a turn early. */
 bool pm_leaving_values_chosen(const struct pm_leaving_values *leaving,
                               const struct pm_ir_function *function);

@@ -110,61 +110,111 @@ static const struct {
     {32, 0, "ends the inner loop"},
 };
 
+/* A loop (header 101, continue 111, merge 112) in which a branch without a merge (102) goes on with
+ * the next turn. `used` is what comes behind it. */
+#define CONTINUES(used)                                                                            \
+    SHADER_HEAD "%100 = OpLabel\n"                                                                 \
+                "OpBranch %101\n"                                                                  \
+                "%101 = OpLabel\n"                                                                 \
+                "%20 = OpPhi %6 %7 %100 %26 %111\n"                                                \
+                "OpLoopMerge %112 %111 None\n"                                                     \
+                "OpBranch %102\n"                                                                  \
+                "%102 = OpLabel\n"                                                                 \
+                "%22 = OpIEqual %4 %20 %7\n"                                                       \
+                "OpBranchConditional %22 %111 %103\n"                                              \
+                "%103 = OpLabel\n"                                                                 \
+                "%24 = OpIMul %6 %20 %7\n"                                                         \
+                "OpBranch %111\n"                                                                  \
+                "%111 = OpLabel\n"                                                                 \
+                "%23 = OpPhi %6 %7 %102 %24 %103\n"                                                \
+                "%26 = OpIAdd %6 %20 %7\n"                                                         \
+                "%27 = OpIEqual %4 %26 %7\n"                                                       \
+                "OpBranchConditional %27 %112 %101\n"                                              \
+                "%112 = OpLabel\n"                                                                 \
+                "%42 = OpIAdd %6 " used " %7\n"                                                    \
+                "OpReturn\n"                                                                       \
+                "OpFunctionEnd\n"
+
+/* A module with what leaves the loops of its first function. */
+struct found {
+    struct pm_ir_module *module;
+    struct pm_arena *arena;
+    struct pm_leaving_values leaving;
+};
+
+static void find(const char *text, struct found *found)
+{
+    struct pm_error error = {0};
+    uint32_t *words;
+    size_t count;
+    corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
+    corpus_assert_valid("the text", words, count, SPV_ENV_VULKAN_1_1);
+    found->module = pm_ir_parse(words, count, &error);
+    free(words);
+    assert_non_null(found->module);
+    assert_true(pm_analysis_require(found->module->first_function, PM_ANALYSIS_ALL, &error));
+    found->arena = pm_arena_create(0);
+    assert_non_null(found->arena);
+    assert_true(pm_leaving_values_compute(&found->leaving, found->module,
+                                          found->module->first_function, found->arena));
+}
+
+static void lose(struct found *found)
+{
+    pm_arena_destroy(found->arena);
+    pm_ir_module_destroy(found->module);
+}
+
+static bool is_chosen(const char *text)
+{
+    struct found found;
+    find(text, &found);
+    const bool chosen = pm_leaving_values_chosen(&found.leaving, found.module->first_function);
+    lose(&found);
+    return chosen;
+}
+
+/* No selection chooses what is used behind the loop, but the branch does. */
+static void test_goes_on_early(void **state)
+{
+    (void)state;
+    assert_true(is_chosen(CONTINUES("%23")));
+    assert_false(is_chosen(CONTINUES("%26")));
+    assert_false(is_chosen(CONTINUES("%7")));
+}
+
 static void test_nested(void **state)
 {
     (void)state;
-    uint32_t *words;
-    size_t count;
-    corpus_assemble(nested, SPV_ENV_UNIVERSAL_1_3, &words, &count);
-    corpus_assert_valid("nested", words, count, SPV_ENV_VULKAN_1_1);
-    struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, &error);
-    free(words);
-    assert_non_null(module);
-    const struct pm_ir_function *function = module->first_function;
-    assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
-    struct pm_arena *arena = pm_arena_create(0);
-    struct pm_leaving_values leaving;
-    assert_non_null(arena);
-    assert_true(pm_leaving_values_compute(&leaving, module, function, arena));
-    const struct pm_loops *loops = pm_loops(function);
+    struct found found;
+    find(nested, &found);
+    const struct pm_loops *loops = pm_loops(found.module->first_function);
     assert_int_equal(loops->count, 2);
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-        const struct pm_ir_def *def = module->defs[expected[i].id];
+        const struct pm_ir_def *def = found.module->defs[expected[i].id];
         uint32_t got = 0;
         for (uint32_t loop = 0; loop < 2; loop++)
-            got |= (uint32_t)pm_leaving_values_has(&leaving, loops, def, loop) << loop;
+            got |= (uint32_t)pm_leaving_values_has(&found.leaving, loops, def, loop) << loop;
         if (got != expected[i].loops)
             fail_msg("%%%u %s: %u, not %u", def->id, expected[i].what, got, expected[i].loops);
     }
-    pm_arena_destroy(arena);
-    pm_ir_module_destroy(module);
+    lose(&found);
 }
 
 static void test_no_loops(void **state)
 {
     (void)state;
-    uint32_t *words;
-    size_t count;
-    corpus_assemble(SHADER_SELECTION, SPV_ENV_UNIVERSAL_1_3, &words, &count);
-    struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, &error);
-    free(words);
-    assert_non_null(module);
-    assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
-    struct pm_arena *arena = pm_arena_create(0);
-    struct pm_leaving_values leaving;
-    assert_non_null(arena);
-    assert_true(pm_leaving_values_compute(&leaving, module, module->first_function, arena));
-    assert_null(leaving.loops);
-    pm_arena_destroy(arena);
-    pm_ir_module_destroy(module);
+    struct found found;
+    find(SHADER_SELECTION, &found);
+    assert_null(found.leaving.loops);
+    lose(&found);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nested),
+        cmocka_unit_test(test_goes_on_early),
         cmocka_unit_test(test_no_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

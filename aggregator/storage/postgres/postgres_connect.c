@@ -166,24 +166,25 @@ struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_er
         reader = postgres->readers[--postgres->reader_count];
     pthread_mutex_unlock(&postgres->readers_mutex);
     if (!reader.connection)
-        reader.connection = pm_pg_connect(postgres, &reader.newest, error);
+        reader.connection = pm_pg_connect(postgres, &reader.timeline, error);
     return reader;
 }
 
 bool pm_pg_is_current(struct pm_postgres *postgres, struct pm_pg_reader reader)
 {
-    return reader.newest >= atomic_load(&postgres->newest);
+    return reader.timeline >= atomic_load(&postgres->newest);
 }
 
 void pm_pg_give_reader(struct pm_postgres *postgres, struct pm_pg_reader reader)
 {
     const bool usable = reader.connection && PQstatus(reader.connection) == CONNECTION_OK &&
-                        PQtransactionStatus(reader.connection) == PQTRANS_IDLE &&
-                        pm_pg_is_current(postgres, reader);
+                        PQtransactionStatus(reader.connection) == PQTRANS_IDLE;
     if (usable)
         PQsetNoticeReceiver(reader.connection, ignore_notice, NULL);
     pthread_mutex_lock(&postgres->readers_mutex);
-    if (usable && postgres->reader_count < PM_POSTGRES_IDLE_READERS) {
+    /* Whoever sees a newer engine closes what is kept, under the mutex, after it said so. */
+    if (usable && pm_pg_is_current(postgres, reader) &&
+        postgres->reader_count < PM_POSTGRES_IDLE_READERS) {
         postgres->readers[postgres->reader_count++] = reader;
         reader.connection = NULL;
     }

@@ -107,8 +107,8 @@ bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int pi
     return done;
 }
 
-/* Out of those that are held; NULL: it is not among them. */
-static struct pm_pg_lease *find_lease(struct pm_postgres *postgres, const char *game, int piece)
+/* Of those that are held, which it is no longer; NULL: it was not. */
+static struct pm_pg_lease *take_out(struct pm_postgres *postgres, const char *game, int piece)
 {
     struct pm_pg_lease **at, *lease;
     pthread_mutex_lock(&postgres->readers_mutex);
@@ -133,7 +133,7 @@ static void end_lease(struct pm_postgres *postgres, struct pm_pg_lease *lease)
 void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int piece)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    struct pm_pg_lease *lease = find_lease(postgres, game, piece);
+    struct pm_pg_lease *lease = take_out(postgres, game, piece);
     if (lease)
         end_lease(postgres, lease);
 }
@@ -142,7 +142,7 @@ void pm_postgres_drop_lease(struct pm_storage *storage, const char *game, int pi
 
 bool pm_pg_enter_piece(struct pm_postgres *postgres, const char *game, int piece)
 {
-    struct pm_pg_lease *lease = find_lease(postgres, game, piece);
+    struct pm_pg_lease *lease = take_out(postgres, game, piece);
     if (!lease)
         return false;
     if (PQstatus(lease->reader.connection) != CONNECTION_OK ||

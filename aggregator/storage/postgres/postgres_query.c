@@ -114,7 +114,7 @@ static char *begin_array(struct pm_pg_query *query, Oid array_type, Oid type, si
                                         .count = htobe32((uint32_t)count),
                                         .first = htobe32(1)};
     const size_t size = sizeof(header) + bytes;
-    char *array = query->failed || size > QUERY_CAP ? NULL : pm_arena_zalloc(query->arena, size, 1);
+    char *array = query->failed || size > QUERY_CAP ? NULL : pm_arena_alloc(query->arena, size);
     if (!array) {
         query->failed = true;
         return NULL;

@@ -10,6 +10,7 @@
 
 #define ROWS_AT_ONCE 32
 #define LARGE_BYTES ((size_t)64 << 10)
+#define LARGE_AT_ONCE ((size_t)8 << 20) /* bytes, but for the last row: they are copied */
 #define NUMBER_BITS 11 /* of chance; microseconds above them are enough until 2112 */
 
 static int64_t hash_of(const void *data, size_t size)
@@ -29,32 +30,34 @@ static int64_t make_number(void)
     return microseconds << NUMBER_BITS | (chance & ((1 << NUMBER_BITS) - 1));
 }
 
-static bool is_large(const struct pm_storage_samples *row)
-{
-    return row->size >= LARGE_BYTES;
-}
+/* Rows of which one statement will be made. */
+struct rows {
+    const struct pm_storage_samples *rows[ROWS_AT_ONCE];
+    size_t count, bytes;
+};
 
-static bool add_small(struct pm_postgres *postgres, const struct pm_storage_samples *rows,
-                      size_t count, struct pm_error *error)
+static bool add_small(struct pm_postgres *postgres, const struct rows *small,
+                      struct pm_error *error)
 {
     const int64_t number = make_number();
     struct pm_pg_query query;
     pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) VALUES ");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < small->count; i++) {
+        const struct pm_storage_samples *row = small->rows[i];
         pm_pg_row(&query, i == 0);
-        pm_pg_text(&query, rows[i].game);
+        pm_pg_text(&query, row->game);
         pm_pg_comma(&query);
-        pm_pg_count(&query, rows[i].part);
+        pm_pg_count(&query, row->part);
         pm_pg_comma(&query);
         pm_pg_number(&query, number + (int64_t)i);
         pm_pg_comma(&query);
-        pm_pg_count(&query, rows[i].day);
+        pm_pg_count(&query, row->day);
         pm_pg_comma(&query);
-        pm_pg_count(&query, rows[i].size);
+        pm_pg_count(&query, row->size);
         pm_pg_comma(&query);
-        pm_pg_number(&query, hash_of(rows[i].data, rows[i].size));
+        pm_pg_number(&query, hash_of(row->data, row->size));
         pm_pg_comma(&query);
-        pm_pg_bytes(&query, rows[i].data, rows[i].size);
+        pm_pg_bytes(&query, row->data, row->size);
         pm_pg_sql(&query, ")");
     }
     return pm_pg_do(postgres, &query, NULL, error);
@@ -62,53 +65,75 @@ static bool add_small(struct pm_postgres *postgres, const struct pm_storage_samp
 
 /* Of one game. An engine that is distributed copies these to their machine as they are, where it
  * would write the values of another INSERT out as text. */
-static bool add_large(struct pm_postgres *postgres, const struct pm_storage_samples *rows,
-                      size_t count, struct pm_error *error)
+static bool add_large(struct pm_postgres *postgres, const struct rows *large,
+                      struct pm_error *error)
 {
     enum { PART, ROW, DAY, SIZE, HASH, FIELDS };
     int64_t fields[FIELDS][ROWS_AT_ONCE];
     struct pm_pg_blob blobs[ROWS_AT_ONCE];
     const int64_t number = make_number();
     struct pm_pg_query query;
-    for (size_t i = 0; i < count; i++) {
-        fields[PART][i] = rows[i].part;
+    for (size_t i = 0; i < large->count; i++) {
+        const struct pm_storage_samples *row = large->rows[i];
+        fields[PART][i] = row->part;
         fields[ROW][i] = number + (int64_t)i;
-        fields[DAY][i] = rows[i].day;
-        fields[SIZE][i] = (int64_t)rows[i].size;
-        fields[HASH][i] = hash_of(rows[i].data, rows[i].size);
-        blobs[i] = (struct pm_pg_blob){rows[i].data, rows[i].size};
+        fields[DAY][i] = row->day;
+        fields[SIZE][i] = (int64_t)row->size;
+        fields[HASH][i] = hash_of(row->data, row->size);
+        blobs[i] = (struct pm_pg_blob){row->data, row->size};
     }
     pm_pg_begin(&query, "INSERT INTO samples (game, part, row, day, size, hash, d) SELECT ");
-    pm_pg_text(&query, rows->game);
+    pm_pg_text(&query, large->rows[0]->game);
     pm_pg_sql(&query, ", part, row, day, size, hash, d FROM unnest(");
     for (int field = 0; field < FIELDS; field++) {
-        pm_pg_numbers(&query, fields[field], count);
+        pm_pg_numbers(&query, fields[field], large->count);
         pm_pg_comma(&query);
     }
-    pm_pg_blobs(&query, blobs, count);
+    pm_pg_blobs(&query, blobs, large->count);
     pm_pg_sql(&query, ") AS large (part, row, day, size, hash, d)");
     return pm_pg_do(postgres, &query, NULL, error);
+}
+
+/* Sends what there is, if any, and begins anew. */
+static bool flush(struct pm_postgres *postgres, struct rows *rows, bool large,
+                  struct pm_error *error)
+{
+    const bool done = rows->count == 0 || (large ? add_large : add_small)(postgres, rows, error);
+    *rows = (struct rows){0};
+    return done;
+}
+
+/* Sends those before it where it cannot go with them. */
+static bool add_row(struct pm_postgres *postgres, struct rows *rows, bool large,
+                    const struct pm_storage_samples *row, struct pm_error *error)
+{
+    const bool full =
+        rows->count == ROWS_AT_ONCE ||
+        (large && rows->count > 0 &&
+         (rows->bytes >= LARGE_AT_ONCE || strcmp(rows->rows[0]->game, row->game) != 0));
+    if (full && !flush(postgres, rows, large, error))
+        return false;
+    rows->rows[rows->count++] = row;
+    rows->bytes += row->size;
+    return true;
 }
 
 bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,
                              size_t count, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
+    struct rows some[2] = {0}; /* [large] */
     bool done = true;
     for (size_t i = 0; done && i < count; i++)
         done = pm_pg_have_day(postgres, PM_PG_SAMPLES, rows[i].day, error);
     if (postgres->lacks_day)
         return done;
-    for (size_t first = 0, end; done && first < count; first = end) {
-        const bool large = is_large(&rows[first]);
-        for (end = first + 1; end < count && end - first < ROWS_AT_ONCE; end++) {
-            if (is_large(&rows[end]) != large ||
-                (large && strcmp(rows[end].game, rows[first].game) != 0))
-                break;
-        }
-        done = (large ? add_large : add_small)(postgres, rows + first, end - first, error);
+    for (size_t i = 0; done && i < count; i++) {
+        const bool large = rows[i].size >= LARGE_BYTES;
+        done = add_row(postgres, &some[large], large, &rows[i], error);
     }
-    return done;
+    return done && flush(postgres, &some[false], false, error) &&
+           flush(postgres, &some[true], true, error);
 }
 
 bool pm_postgres_delete_samples(struct pm_storage *storage, const char *game, unsigned part,

@@ -99,16 +99,17 @@ bool pm_postgres_begin_piece(struct pm_storage *storage, const char *game, int p
     struct pm_error reason = {0};
     /* Its own writer, since what that knows of the engine holds for the piece's, too. */
     bool done = prepare(postgres, &reason) && pm_pg_writer(postgres, &reason);
-    if (done && !pm_pg_enter_piece(postgres, game, piece))
-        return pm_postgres_begin_lazily(storage, error);
-    done = done && begin_checked(postgres, LAZY SHORT_LOCKS PM_PG_SCHEMA_VERSION, false, &reason);
-    /* Who lost the lease's connection folds without. */
-    if (!done && reason.code == PM_ERROR_NETWORK)
-        return pm_postgres_begin_lazily(storage, error);
-    postgres->lazy = true;
-    if (!done && error)
-        *error = reason;
-    return done;
+    if (done && pm_pg_enter_piece(postgres, game, piece)) {
+        done = begin_checked(postgres, LAZY SHORT_LOCKS PM_PG_SCHEMA_VERSION, false, &reason);
+        postgres->lazy = done;
+        if (done || reason.code != PM_ERROR_NETWORK) {
+            if (!done && error)
+                *error = reason;
+            return done;
+        }
+    }
+    /* Who has no lease, or lost its connection, works without. */
+    return pm_postgres_begin_lazily(storage, error);
 }
 
 /* A token of which this fails counts a refused upload too often, and no more than that. */

@@ -19,10 +19,10 @@
 #define PM_POSTGRES_ROWS 2000 /* of one statement */
 #define PM_PG_RETURNED_CAP ((size_t)1 << 24)
 
-/* A connection that reads, and the highest timeline that was seen when it was taken. */
+/* A connection that reads. */
 struct pm_pg_reader {
     PGconn *connection; /* NULL: none */
-    int64_t newest;
+    int64_t timeline;   /* of its engine, when it was connected (postgres_timeline.c) */
 };
 
 /* Of which each day has a partition (postgres_days.c). */

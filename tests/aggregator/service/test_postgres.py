@@ -8,9 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from served import Server, Work  # noqa: E402
+from served import PATIENCE, Server, Work  # noqa: E402
 
 ENGINE = os.environ["PM_TEST_STORAGE"]
 
@@ -37,22 +39,30 @@ def statistics(path):
 
 
 def sums(piecemeal, url, path):
-    """Of the game "Watch", all that is known of it."""
+    """All statistics of the game "Watch"."""
     run(piecemeal, "db", "export", "--storage", url, "--game", "Watch", "--format", "piecemeal", "-o", path)
     return statistics(path)
 
 
-def check_restored(piecemeal, url, restored, body, work, how):
-    """It is the storage that was backed up: whole, with the same sums, and it knows the uploads that were taken."""
+def published(server):
+    """The database of the game "Watch", which is there soon after it was curated."""
+    reply = server.wait("/v1/games/Watch/database")
+    check(reply.status == 200, f"it is published: {reply.status}")
+    return reply.body
+
+
+def check_restored(piecemeal, url, restored, database, body, work, how):
+    """It is the storage that was backed up: whole, with the same sums and the same database published, and it knows the
+    uploads that were taken."""
     whole = run(piecemeal, "serve", "--storage", restored, "--check", "--port", "0")
     check("Watch" in whole, f"what {how} restores is whole: {whole}")
     there, here = (sums(piecemeal, of, os.path.join(work.folder, f"{how}-{i}.sqlite"))
                    for i, of in enumerate((url, restored)))
     check(len(there) > 10 and here == there, f"every sum is in what {how} restores")
     with Server(piecemeal, restored) as server:
+        check(published(server) == database, f"what was published is in what {how} restores")
         reply = server.send("/v1/uploads", "POST", body)
         check(reply.status == 200, f"an upload is known in what {how} restores: {reply.status} {reply.body}")
-        server.wait_for_games()
 
 
 @contextlib.contextmanager
@@ -62,28 +72,37 @@ def copied_engine(url):
     folder = os.path.join(os.environ["PM_TEST_ENGINE"], "copied")
     other = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
     run(*other, f"{programs}/pg_basebackup", "-d", url, "-D", f"{folder}/data", "-X", "stream", "-c", "fast", "--no-sync")
+    log = tempfile.TemporaryFile("w+")
     engine = subprocess.Popen([*other, f"{programs}/postgres", "-D", f"{folder}/data", "-k", folder, "-c",
-                               "listen_addresses=", "-c", "max_prepared_transactions=10"],
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                               "listen_addresses=", "-c", "max_prepared_transactions=10"], stdout=log, stderr=log)
     try:
-        run("sh", "-c", f"for i in $(seq 300); do '{programs}/pg_isready' -q -h '{folder}' && exit; sleep 0.1; done; exit 1")
+        until = time.monotonic() + PATIENCE
+        while subprocess.run([f"{programs}/pg_isready", "-q", "-h", folder]).returncode != 0:
+            if engine.poll() is not None or time.monotonic() > until:
+                log.seek(0)
+                raise AssertionError(f"the copied engine does not start: {log.read()}")
+            time.sleep(0.1)
         yield url.replace(os.environ["PM_TEST_ENGINE"], folder)
     finally:
         engine.send_signal(signal.SIGINT)
-        engine.wait()
+        engine.wait(PATIENCE)
+        log.close()
 
 
 def check_backups(piecemeal, url, body, work):
-    """docs/operating.md: by pg_dump, or by pg_basebackup."""
+    """docs/operating.md: by pg_dump, or by pg_basebackup, while a server goes on."""
     dump = os.path.join(work.folder, "dump")
-    say("CREATE DATABASE restored")
-    run("pg_dump", "-Fc", "-d", url, "-f", dump)
     restored = url.replace("/served?", "/restored?")
-    run("pg_restore", "--exit-on-error", "-d", restored, dump)
-    check_restored(piecemeal, url, restored, body, work, "pg_dump")
-    if not os.environ.get("PM_TEST_TLS"):  # where nobody may copy it
-        with copied_engine(url) as copied:
-            check_restored(piecemeal, url, copied, body, work, "pg_basebackup")
+    say("CREATE DATABASE restored")
+    with Server(piecemeal, url) as server:
+        server.wait_for_games()
+        database = published(server)
+        run("pg_dump", "-Fc", "-d", url, "-f", dump)
+        run("pg_restore", "--exit-on-error", "-d", restored, dump)
+        check_restored(piecemeal, url, restored, database, body, work, "pg_dump")
+        if not os.environ.get("PM_TEST_TLS"):  # where nobody may copy it
+            with copied_engine(url) as copied:
+                check_restored(piecemeal, url, copied, database, body, work, "pg_basebackup")
 
 
 def check_away(servers, body):

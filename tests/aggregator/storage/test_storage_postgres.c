@@ -440,32 +440,37 @@ static void test_a_piece_is_held_by_its_work(void **state)
     other->operations->destroy(other);
 }
 
-enum { LARGE = 40, LARGE_SIZE = 70000, SMALL = 5 };
+/* Of each of two games one is small, and more are large than go into one statement. */
+enum { SAMPLES = 80, OF_GAME = SAMPLES / 2, LARGE_SIZE = 70000, SMALL_SIZE = 5 };
 
-static size_t fill_sample(uint8_t *data, unsigned number, bool large)
+/* Which one it is follows from its size. */
+static size_t fill_sample(uint8_t *data, unsigned number)
 {
-    const size_t size = large ? LARGE_SIZE + number : SMALL;
+    const size_t size = (number % OF_GAME == 3 ? SMALL_SIZE : LARGE_SIZE) + number;
     for (size_t i = 0; i < size; i++)
         data[i] = (uint8_t)(i * 7 + number);
     return size;
 }
 
 struct read_back {
-    unsigned part, count;
-    bool seen[LARGE];
+    unsigned game, count;
+    bool seen[SAMPLES];
 };
 
 static bool compare_sample(void *user, const struct pm_storage_samples *row, struct pm_error *error)
 {
     struct read_back *read = user;
-    uint8_t wanted[LARGE_SIZE + LARGE];
-    const unsigned number = row->day - 20000;
+    static uint8_t wanted[LARGE_SIZE + SAMPLES];
+    const unsigned number =
+        (unsigned)(row->size >= LARGE_SIZE ? row->size - LARGE_SIZE : row->size - SMALL_SIZE);
     (void)error;
     assert_false(row->damaged);
-    assert_in_range(number, 0, LARGE - 1);
-    assert_int_equal(row->size, fill_sample(wanted, number, number % 4 != 3));
+    assert_in_range(number, 0, SAMPLES - 1);
+    assert_int_equal(number / OF_GAME, read->game);
+    assert_int_equal(row->size, fill_sample(wanted, number));
     assert_memory_equal(row->data, wanted, row->size);
     assert_int_equal(row->part, number % 2);
+    assert_int_equal(row->day, 20000 + number % 3);
     assert_false(read->seen[number]);
     read->seen[number] = true;
     read->count++;
@@ -477,33 +482,30 @@ static void test_large_samples(void **state)
 {
     struct storage_place *place = *state;
     struct pm_storage *storage = place->storage;
-    static uint8_t data[LARGE][LARGE_SIZE + LARGE];
-    struct pm_storage_samples rows[LARGE];
+    static const char *const games[] = {"game", "other"};
+    static uint8_t data[SAMPLES][LARGE_SIZE + SAMPLES];
+    struct pm_storage_samples rows[SAMPLES];
     struct pm_error error;
-    for (unsigned i = 0; i < LARGE; i++)
-        rows[i] = (struct pm_storage_samples){.game = i < LARGE / 2 ? "game" : "other",
+    for (unsigned i = 0; i < SAMPLES; i++)
+        rows[i] = (struct pm_storage_samples){.game = games[i / OF_GAME],
                                               .part = i % 2,
-                                              .day = 20000 + i,
+                                              .day = 20000 + i % 3,
                                               .data = data[i],
-                                              .size = fill_sample(data[i], i, i % 4 != 3)};
+                                              .size = fill_sample(data[i], i)};
     /* Days that are new are made outside of the transaction. */
     bool done = false;
     for (unsigned tries = 0; !done && tries < 3; tries++) {
         assert_true(storage->operations->begin(storage, &error));
-        assert_true(storage->operations->add_samples(storage, rows, LARGE, &error));
+        assert_true(storage->operations->add_samples(storage, rows, SAMPLES, &error));
         done = storage->operations->commit(storage, &error);
     }
     assert_true(done);
-    static const char *const games[] = {"game", "other"};
-    for (size_t i = 0; i < 2; i++) {
-        unsigned count = 0;
-        for (unsigned part = 0; part < 2; part++) {
-            struct read_back read = {.part = part};
-            assert_true(storage->operations->read_samples(storage, games[i], part, SIZE_MAX >> 1,
+    for (unsigned game = 0; game < 2; game++) {
+        struct read_back read = {.game = game};
+        for (unsigned part = 0; part < 2; part++)
+            assert_true(storage->operations->read_samples(storage, games[game], part, SIZE_MAX >> 1,
                                                           compare_sample, &read, &error));
-            count += read.count;
-        }
-        assert_int_equal(count, LARGE / 2);
+        assert_int_equal(read.count, OF_GAME);
     }
 }
 

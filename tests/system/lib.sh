@@ -31,18 +31,19 @@ need() {
     done
 }
 
-# run_quietly LOG COMMAND...: the log is shown only if the command fails. What a signal ends without us says nothing of
-# us, and is run again: mpv with the validation layer on lavapipe 22 crashes in the driver's own thread, once in some 200.
+# run_quietly LOG COMMAND...: the log is shown only if the command fails. crashes_allowed: how often what ends with
+# SIGSEGV is run again.
 run_quietly() {
-    local log=$1 try status
+    local log=$1 status=0 crashes=0
     shift
-    for try in 1 2 3; do
-        status=0
+    timeout 900 "$@" >"$log" 2>&1 || status=$?
+    while [ $status -eq 139 ] && [ $crashes -lt "${crashes_allowed-0}" ]; do
+        tail -n 3 "$log" >&2
+        echo "$name: crashed, and is run again: $*" >&2
+        crashes=$((crashes + 1)) status=0
         timeout 900 "$@" >"$log" 2>&1 || status=$?
-        [ $status -ne 0 ] || return 0
-        [ $status -gt 128 ] && [[ ${VK_INSTANCE_LAYERS-} != *"$piecemeal_layer"* ]] && [ $try -lt 3 ] || break
-        echo "$name: ended by signal $((status - 128)) without us, and run again: $*" >&2
     done
+    [ $status -eq 0 ] && return
     tail -n 30 "$log" >&2
     fail "failed: $*"
 }

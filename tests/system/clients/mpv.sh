@@ -39,7 +39,10 @@ LUA
 }
 
 client_run() {
-    local output
+    local output crashes_allowed=0
+    # There, with the validation layer, mpv crashes in the driver's own thread, once in some 200 runs. Without us that says
+    # nothing of us.
+    [ "$client_driver" != lavapipe-22 ] || [[ ${VK_INSTANCE_LAYERS-} == *"$piecemeal_layer"* ]] || crashes_allowed=2
     for output in gpu-next gpu; do
         mkdir -p "$1/$output"
         run_quietly "$scratch/log" mpv --no-config --vo=$output --gpu-api=vulkan --gpu-context=x11vk \

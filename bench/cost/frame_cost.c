@@ -95,31 +95,32 @@ static void fill(struct pm_side *side, const struct options *options, struct set
 }
 
 /* The layer counts heartbeats from before the first frame on, by what the scene submits to set
- * itself up. So many: of those that are possible the one that the frames at first uses take longest
- * by. */
-static uint64_t find_start(const uint64_t *heartbeats, size_t count, const double *times,
+ * itself up. How many these are shows in when frames at first uses take longer than without the
+ * layer. more: milliseconds, of each frame. */
+static uint64_t find_start(const uint64_t *heartbeats, size_t count, const double *more,
                            uint64_t frames)
 {
-    double longest = 0;
+    double most = 0;
     uint64_t start = 0;
     for (uint64_t try = 0; try < STARTS_MOST; try++) {
         double sum = 0;
         for (size_t i = 0; i < count; i++) {
-            if (heartbeats[i] >= try && heartbeats[i] - try < frames)
-                sum += times[heartbeats[i] - try];
+            const bool again = i > 0 && heartbeats[i] == heartbeats[i - 1];
+            if (!again && heartbeats[i] >= try && heartbeats[i] - try < frames)
+                sum += more[heartbeats[i] - try];
         }
-        if (sum <= longest)
+        if (sum <= most)
             continue;
-        longest = sum;
+        most = sum;
         start = try;
     }
     return start;
 }
 
 /* Which frames are the first of a variant, or soon after, and how many variants those after `skip`
- * are. times: of this run's frames. */
+ * are. more: milliseconds of each frame beyond those without the layer. */
 static void mark_first_uses(struct setting *setting, const struct options *options,
-                            const double *times)
+                            const double *more)
 {
     FILE *file = fopen(setting->log, "r");
     uint64_t *heartbeats = NULL;
@@ -130,15 +131,15 @@ static void mark_first_uses(struct setting *setting, const struct options *optio
         const char *at = strstr(line, "heartbeat ");
         if (!at || sscanf(at, "heartbeat %llu: first use", &heartbeat) != 1)
             continue;
-        uint64_t *more = realloc(heartbeats, (count + 1) * sizeof(*heartbeats));
-        if (!more)
+        uint64_t *grown = realloc(heartbeats, (count + 1) * sizeof(*heartbeats));
+        if (!grown)
             break;
-        heartbeats = more;
+        heartbeats = grown;
         heartbeats[count++] = heartbeat;
     }
     if (file)
         fclose(file);
-    const uint64_t start = find_start(heartbeats, count, times, options->frames);
+    const uint64_t start = find_start(heartbeats, count, more, options->frames);
     for (size_t i = 0; i < count; i++) {
         if (heartbeats[i] < start)
             continue;
@@ -253,20 +254,25 @@ static int report(const struct options *options, struct setting *settings, size_
                   double *const *times)
 {
     int status = 0;
-    double *mean = calloc(options->frames, sizeof(*mean));
-    for (uint64_t i = 0; mean && i < options->frames; i++)
+    double *mean = calloc(options->frames, sizeof(*mean)),
+           *more = calloc(options->frames, sizeof(*more));
+    const bool done = mean && more;
+    for (uint64_t i = 0; done && i < options->frames; i++)
         mean[i] = (times[NONE][i] + times[NONE_AGAIN][i]) / 2;
-    for (size_t i = 0; mean && i < count; i++) {
-        mark_first_uses(&settings[i], options, times[LAYERS + i]);
+    for (size_t side = 0; done && side < count; side++) {
+        for (uint64_t i = 0; i < options->frames; i++)
+            more[i] = times[LAYERS + side][i] - mean[i];
+        mark_first_uses(&settings[side], options, more);
         const struct result result =
-            compare(options, times, mean, times[LAYERS + i], settings[i].apart);
+            compare(options, times, mean, times[LAYERS + side], settings[side].apart);
         if (options->name)
-            print_row(options, &settings[i], &result);
+            print_row(options, &settings[side], &result);
         else
             status |= say(options, &result);
     }
+    free(more);
     free(mean);
-    return mean ? status : 1;
+    return done ? status : 1;
 }
 
 /* ---- measuring ---- */

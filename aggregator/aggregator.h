@@ -208,7 +208,7 @@ bool pm_aggregator_name_shader(struct pm_aggregator *aggregator, const char *gam
 
 /* Forgets a game with all that was published of it, or, when key is not NULL, one of its shaders,
  * and then curates. *blobs: the statistics that went, one a shader, environment, kind, day and
- * scene. PM_ERROR_STATE: there was nothing to forget. */
+ * scene, and where there are none yet, samples. PM_ERROR_STATE: there was nothing to forget. */
 bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
                         const struct pm_shader_key *key, uint64_t *blobs, struct pm_error *error);
 

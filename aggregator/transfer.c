@@ -309,16 +309,19 @@ static bool drop(void *user, struct pm_storage *storage, struct pm_error *error)
     const struct pm_shader_key *key = drop->key;
     const char *game = drop->game;
     char text[PM_SHADER_KEY_TEXT];
-    uint64_t uploads;
+    uint64_t uploads, samples = 0;
     bool known;
     if (!storage->operations->find_game(storage, game, &known, &uploads, error))
         return false;
     if (!known)
         return pm_fail(error, PM_ERROR_STATE, "the game \"%s\" is not known", game);
-    /* Uploads go on beside this: some of the shader may have come since it was folded. */
-    if ((key && !pm_samples_forget(storage, game, key, error)) ||
+    /* Uploads go on beside this: some of the shader may have come since it was folded, and what
+     * tokens said today waits until the day has ended. */
+    if ((key && !pm_samples_forget(storage, game, key, &samples, error)) ||
         !storage->operations->drop(storage, game, key, drop->blobs, error))
         return false;
+    if (*drop->blobs == 0)
+        *drop->blobs = samples;
     if (!key || *drop->blobs > 0)
         return !key || pm_storage_note_change(storage, game, error);
     pm_shader_key_format(key, text);

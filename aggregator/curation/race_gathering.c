@@ -142,7 +142,8 @@ struct pm_anytime pm_race_independent(const struct pm_race_half *half)
     double squares = 0;
     if (!sorted)
         return (struct pm_anytime){0};
-    memcpy(sorted, half->days, half->count * sizeof(*sorted));
+    if (half->count > 0)
+        memcpy(sorted, half->days, half->count * sizeof(*sorted));
     qsort(sorted, half->count, sizeof(*sorted), compare_days);
     for (size_t i = 0; i < half->count; i++)
         squares += sorted[i].n * (2 * (double)(half->count - 1 - i) + 1);

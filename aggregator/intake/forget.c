@@ -13,6 +13,7 @@ struct forget {
     struct pm_buffer rows;  /* that were read: uint64_t each */
     struct pm_buffer left;  /* of the row that is rewritten */
     const uint8_t *mark;    /* of the samples that were read last; NULL: none */
+    uint64_t forgotten;     /* samples */
 };
 
 /* Appends the sample as it was. */
@@ -57,8 +58,9 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
             if (!pm_sample_append_mark(&forget->left, reader.mark))
                 return pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
         }
-        if (!pm_shader_key_equal(&reader.sample.shader.key, forget->key) &&
-            !keep(forget, &reader.sample, error))
+        if (pm_shader_key_equal(&reader.sample.shader.key, forget->key))
+            forget->forgotten++;
+        else if (!keep(forget, &reader.sample, error))
             return false;
     }
     rewritten.data = forget->left.data;
@@ -105,9 +107,10 @@ static bool note_part(void *user, const char *game, unsigned part, uint64_t rows
 }
 
 bool pm_samples_forget(struct pm_storage *storage, const char *game,
-                       const struct pm_shader_key *key, struct pm_error *error)
+                       const struct pm_shader_key *key, uint64_t *samples, struct pm_error *error)
 {
     struct parts parts = {.key = key};
+    *samples = 0;
     pm_buffer_init(&parts.numbers, (size_t)1 << 20);
     bool done = storage->operations->list_samples(storage, game, note_part, &parts, error);
     for (size_t at = 0; done && at < parts.numbers.size; at += sizeof(unsigned)) {
@@ -118,6 +121,7 @@ bool pm_samples_forget(struct pm_storage *storage, const char *game,
         pm_buffer_init(&forget.rows, (size_t)1 << 30);
         done = (forget.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples")) &&
                forget_part(&forget, game, part, error);
+        *samples += forget.forgotten;
         pm_buffer_finish(&forget.rows);
         pm_buffer_finish(&forget.left);
         pm_arena_destroy(forget.arena);

@@ -8,6 +8,7 @@
 
 #include "aggregator/storage/storage.h"
 
-/* In a transaction, under the write mutex, before anything else of it changes samples. */
+/* In a transaction, under the write mutex, before anything else of it changes samples. *samples:
+ * how many went. */
 bool pm_samples_forget(struct pm_storage *storage, const char *game,
-                       const struct pm_shader_key *key, struct pm_error *error);
+                       const struct pm_shader_key *key, uint64_t *samples, struct pm_error *error);

@@ -112,9 +112,10 @@ bool poison_put(struct poison_field *field, const struct poison_upload *upload,
     struct pm_shader_profile *shaders = pm_arena_zalloc(field->arena, 2, sizeof(*shaders));
     struct pm_point_counts *points = pm_arena_zalloc(field->arena, 3, sizeof(*points));
     char *game = pm_arena_strdup(field->arena, upload->game);
-    if (!profile || !shaders || !points || !game)
+    uint8_t *once = pm_arena_zalloc(field->arena, upload->points / 8 + 1, 1);
+    if (!profile || !shaders || !points || !game || !once)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for an upload");
-    static const uint8_t once = 3;
+    once[0] = 3;
     const uint64_t lanes = (uint64_t)fmin(ceil(upload->size), (double)ENOUGH);
     const uint64_t zeros = (uint64_t)((double)lanes * fmin(upload->zero, 1));
     const uint64_t run = (uint64_t)((double)lanes * upload->block);
@@ -132,7 +133,7 @@ bool poison_put(struct poison_field *field, const struct poison_upload *upload,
                                             .environment = {.subgroup_size = SUBGROUP},
                                             .kind = PM_KIND_BLOCK,
                                             .space = upload->points,
-                                            .at_most_once = upload->leaves_out_once ? NULL : &once,
+                                            .at_most_once = upload->leaves_out_once ? NULL : once,
                                             .points = &points[1],
                                             .point_count = POISON_BLOCKS};
     *profile = (struct pm_profile){.game = game,

@@ -33,13 +33,12 @@ static void put_all(struct place *place, unsigned token, const struct pm_shader_
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source;
+    struct pm_ingest_source source = {0};
     const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
     struct pm_profile *profile = profile_of(place->arena, &place->random, "game", shaders, count);
     profile->day = (uint32_t)(place->now / DAY);
     const struct pm_profile *profiles = profile;
-    memset(&source, 0, sizeof(source));
-    memcpy(&source, &token, sizeof(token));
+    memcpy(source.digest, &token, sizeof(token));
     if (!pm_aggregator_ingest_from(place->aggregator, &profiles, &sources, 1, &outcome, &error))
         fail_msg("%s", error.message);
     assert_int_equal(outcome.result, PM_INGEST_STORED);

@@ -187,11 +187,11 @@ static void send_as(struct place *place, uint8_t token, const struct pm_shader_p
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source = {0};
+    struct pm_ingest_source source = {.fleet = token > 0};
     const struct pm_ingest_source *sources = &source;
     const struct pm_profile *profile =
         profile_of(place->arena, &place->random, "game", shaders, count);
-    memset(&source, token, sizeof(source));
+    memset(source.digest, token, sizeof(source.digest));
     if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
         fail_msg("%s", error.message);
     assert_int_equal(outcome.result, PM_INGEST_STORED);
@@ -387,13 +387,13 @@ static void upload_as(struct place *place, uint64_t number, uint8_t token, uint6
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source;
+    struct pm_ingest_source source = {.fleet = token > 0};
     const struct pm_ingest_source *sources = &source;
     const struct pm_point_counts points[] = {block_counts(0, 64, lanes),
                                              block_counts(1, 64, number == 61 ? lanes : 0)};
     const struct pm_shader_profile shader = block_shader(place->arena, number, 2, points, 2);
     const struct pm_profile *profile = place_profile(place, &shader);
-    memset(&source, token, sizeof(source));
+    memset(source.digest, token, sizeof(source.digest));
     if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
         fail_msg("%s", error.message);
 }

@@ -1,5 +1,5 @@
-/* What waits under marks of a day becomes one cluster of each token, exactly, however much it is and
- * in whatever order it came. */
+/* What waits under marks of a day becomes one cluster of each token, exactly, however much it is
+ * and in whatever order it came. */
 #include "aggregator/aggregator.h"
 #include "aggregator/intake/samples.h"
 #include "aggregator/statistics/statistics.h"
@@ -188,6 +188,25 @@ static void test_forgotten_while_it_waits(void **state)
     sums_finish(&expected);
 }
 
+/* One that was met first today, of which all waits. */
+static void test_forgotten_on_its_first_day(void **state)
+{
+    struct place *place = *state;
+    struct sums expected = {0};
+    const struct pm_shader_key key = key_of(7);
+    struct pm_error error;
+    uint64_t samples;
+    send_all(place, 3, &expected);
+    if (!pm_aggregator_drop(place->aggregator, "game", &key, &samples, &error))
+        fail_msg("%s", error.message);
+    assert_true(samples > 0);
+    assert_false(pm_aggregator_drop(place->aggregator, "game", &key, &samples, &error));
+    assert_int_equal(error.code, PM_ERROR_STATE);
+    pm_statistics_finish(&expected.of[7]);
+    assert_folds_to(place, &expected);
+    sums_finish(&expected);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -196,6 +215,7 @@ int main(void)
         TEST(test_few),
         TEST(test_many),
         TEST(test_forgotten_while_it_waits),
+        TEST(test_forgotten_on_its_first_day),
     };
     return cmocka_run_group_tests_name("fold_day", tests, NULL, NULL);
 }

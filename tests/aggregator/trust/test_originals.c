@@ -33,12 +33,12 @@ static void send_to(struct place *place, struct pm_aggregator *aggregator, uint8
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source = {0};
+    struct pm_ingest_source source = {.fleet = token > 0};
     const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
     struct pm_shader_profile shader = timing_shader(place->arena, VARIANT, 12, 1000, 800);
     if (original > 0)
         shader.original = key_of(original);
-    memset(&source, token, sizeof(source));
+    memset(source.digest, token, sizeof(source.digest));
     const struct pm_profile *profile = place_profile(place, &shader);
     if (!pm_aggregator_ingest_from(aggregator, &profile, &sources, 1, &outcome, &error))
         fail_msg("%s", error.message);

@@ -30,11 +30,11 @@ static void send_flagged(struct place *place, struct pm_aggregator *aggregator, 
 {
     struct pm_ingest_outcome outcome;
     struct pm_error error;
-    struct pm_ingest_source source = {0};
+    struct pm_ingest_source source = {.fleet = token > 0};
     const struct pm_ingest_source *sources = token > 0 ? &source : NULL;
     const struct pm_point_counts point = block_counts(0, 64, lanes);
     struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
-    memset(&source, token, sizeof(source));
+    memset(source.digest, token, sizeof(source.digest));
     shader.environment.subgroup_size = subgroup_size;
     shader.flags = flags;
     struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);

@@ -171,7 +171,10 @@ bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
     /* In a forked child the lock may be held by a thread that does not exist there. */
     if (getpid() != compiler->process)
         return false;
-    pthread_mutex_lock(&compiler->lock);
+    if (job->impatient && pthread_mutex_trylock(&compiler->lock) != 0)
+        return false;
+    if (!job->impatient)
+        pthread_mutex_lock(&compiler->lock);
     const bool taken = !compiler->stop &&
                        (job->always || compiler->waiting_count < compiler->most_waiting) &&
                        start(compiler);
@@ -240,7 +243,7 @@ void pm_compiler_drain(struct pm_compiler *compiler)
     pthread_mutex_unlock(&compiler->lock);
 }
 
-void pm_compiler_destroy(struct pm_compiler *compiler)
+void pm_compiler_stop(struct pm_compiler *compiler)
 {
     if (!compiler)
         return;
@@ -258,6 +261,14 @@ void pm_compiler_destroy(struct pm_compiler *compiler)
     drop_all(dropped);
     for (uint32_t i = 0; i < compiler->thread_count; i++)
         pthread_join(compiler->threads[i], NULL);
+    compiler->thread_count = 0;
+}
+
+void pm_compiler_destroy(struct pm_compiler *compiler)
+{
+    if (!compiler || getpid() != compiler->process)
+        return;
+    pm_compiler_stop(compiler);
     pthread_cond_destroy(&compiler->idle);
     pthread_cond_destroy(&compiler->work);
     pthread_mutex_destroy(&compiler->lock);

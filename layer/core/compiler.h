@@ -27,6 +27,7 @@ struct pm_job {
         *urgency;        /* how often it was wanted so far; the highest goes first; NULL: 0 */
     const char *name;    /* what it does, for a trace */
     bool always;         /* taken however many jobs wait: there are few such jobs */
+    bool impatient;      /* refused where a compile thread is at the queue: a draw asks */
     struct pm_job *next; /* the compiler's */
 };
 
@@ -34,7 +35,10 @@ struct pm_job {
 struct pm_compiler *pm_compiler_create(struct pm_device *device);
 
 /* Drops the waiting jobs, asks the running ones to stop (base/stop.h) and waits for them: what the
- * driver has begun it must end. NULL is allowed. */
+ * driver has begun it must end. Takes no jobs from then on. NULL is allowed. */
+void pm_compiler_stop(struct pm_compiler *compiler);
+
+/* Stops it first. NULL is allowed. */
 void pm_compiler_destroy(struct pm_compiler *compiler);
 
 /* Queues a job. false: it was not taken (queue full, no thread could be started, in a forked

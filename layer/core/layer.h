@@ -8,7 +8,7 @@
  *
  * Locking: `struct pm_device` says for each part which lock guards it. Locks are taken in the
  * order: device objects, pipeline, trials, compile queue, timing, readback, counters, window,
- * registry. No lock is ever taken on a draw.
+ * registry. A draw waits for none.
  */
 #pragma once
 

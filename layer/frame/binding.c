@@ -210,6 +210,9 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
         struct pm_bound *bound = &command->bound[point];
         if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
             continue;
+        /* It has outlived its render pass instance (pm_trial_pass_ended), and waits for a bind. */
+        if (ended != 0 && (bound->kind & ended) == 0 && !pm_binding_may_be_again(command, point))
+            continue;
         pm_pushed_disarm(&command->pushed);
         if ((bound->kind & ended) == 0 || bound->standing != bound->game) {
             const uint32_t stays = pm_binding_allowed(command, point) & ~ended;

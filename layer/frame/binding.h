@@ -83,7 +83,10 @@ static inline bool pm_binding_fits(const struct pm_command *command, int point,
 static inline void pm_binding_watch(struct pm_command *command, int point,
                                     const struct pm_pipeline *pipeline)
 {
-    command->bound[point].watch = pipeline != NULL ? pm_optimize_watched(pipeline) : 0;
+    uint64_t watch = pipeline != NULL ? pm_optimize_watched(pipeline) : 0;
+    if (watch != 0 && !pm_pipeline_may_be_bound_again(pipeline))
+        watch = 0;
+    command->bound[point].watch = watch;
     command->watched = command->bound[PM_GRAPHICS].watch | command->bound[PM_COMPUTE].watch;
     pm_pushed_disarm(&command->pushed);
 }
@@ -158,8 +161,16 @@ void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kin
 /* Binds what pm_binding_cover said. */
 void pm_binding_bind(const struct pm_command *command, int point);
 
+/* Whether what is bound may be bound again other than around its own draws. */
+static inline bool pm_binding_may_be_again(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    return pipeline == NULL || pm_pipeline_may_be_bound_again(pipeline);
+}
+
 /* Binds again what stands, or the game's own where that may not stay, wherever what is bound is of
- * a kind that has ended (bits of enum pm_binding) or is not allowed any more. */
+ * a kind that has ended (bits of enum pm_binding; 0: something begins) or is not allowed any more.
+ */
 void pm_binding_put_back(struct pm_command *command, uint32_t ended);
 
 /* Something begins that must not see a variant: puts back what it does not allow. Nothing of the

@@ -256,7 +256,7 @@ bool pm_sampling_begin_timed(struct pm_sampling *sampling)
         return false;
     /* As in pm_sampling_begin: whoever disarms looks at `recording` after changing `trials`. */
     atomic_fetch_add(&sampling->recording, 1);
-    if (pm_sampling_is_trying(sampling))
+    if (atomic_load(&sampling->trials) != 0)
         return true;
     pm_sampling_end(sampling);
     return false;

@@ -247,10 +247,12 @@ static void release_queues(const struct pm_sampling *sampling)
 /* Ends it. The device is idle and its handles are the game's no more. */
 static void stop_sampling(struct pm_device *device)
 {
-    pm_compiler_destroy(device->compiler);
-    device->compiler = NULL;
+    pm_compiler_stop(device->compiler);
     pm_constants_finish(device);
     pm_readback_stop(device->readback);
+    /* The poller's thread, which ended with the readback, may have asked it for more until then. */
+    pm_compiler_destroy(device->compiler);
+    device->compiler = NULL;
     if (device->sampling != NULL) {
         pm_trials_end(device->trials);
         pm_session_trials_end(device->sessions);

@@ -48,6 +48,11 @@ void pm_objects_destroy(struct pm_objects *objects)
         while ((object = pm_handle_map_pop(&objects->maps[kind])))
             pm_object_release(object);
     }
+    while (objects->lent) {
+        struct pm_object *lent = objects->lent;
+        objects->lent = lent->next_lent;
+        pm_object_release(lent);
+    }
     pm_module_words_end(&objects->words);
     pthread_mutex_destroy(&objects->making);
     pthread_rwlock_destroy(&objects->lock);
@@ -85,6 +90,18 @@ static void remove_content(struct pm_objects *objects, struct pm_object_content 
     HASH_DELETE(hh, objects->contents, content);
 }
 #pragma GCC diagnostic pop
+
+void pm_object_lend(struct pm_object *object)
+{
+    struct pm_objects *objects = object->owner;
+    if (atomic_exchange(&object->lent, true))
+        return;
+    pm_object_reference(object);
+    pthread_rwlock_wrlock(&objects->lock);
+    object->next_lent = objects->lent;
+    objects->lent = object;
+    pthread_rwlock_unlock(&objects->lock);
+}
 
 /* Lowers the count unless it would reach zero. */
 static bool release_shared(struct pm_object *object)

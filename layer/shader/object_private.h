@@ -37,6 +37,8 @@ struct pm_object {
     char *name;                  /* that the game gave it, malloc'ed; NULL: none; owner->lock */
     _Atomic bool noted;          /* pm_object_note */
     _Atomic uint64_t own;        /* our own handle; 0: not made yet */
+    _Atomic bool lent;           /* pm_object_lend */
+    struct pm_object *next_lent; /* owner->lock */
 };
 
 struct pm_objects {
@@ -46,6 +48,7 @@ struct pm_objects {
     pthread_mutex_t making;             /* the making of own handles; taken without `lock` */
     struct pm_handle_map maps[PM_OBJECT_KINDS];
     struct pm_object_content *contents;
+    struct pm_object *lent; /* each with a reference that lasts as long as the device; lock */
 };
 
 /* An object under construction: what becomes a new object unless an equal one exists. */
@@ -80,6 +83,10 @@ struct pm_object *pm_draft_intern(struct pm_objects *objects, struct pm_object_d
 typedef bool (*pm_object_visitor)(void *user, enum pm_object_kind kind, uint64_t *bits);
 bool pm_object_visit(enum pm_object_kind kind, union pm_object_info info, pm_object_visitor visit,
                      void *user);
+
+/* The game's own objects name our handle of this one: descriptor sets may do so after all that is
+ * remembered of them is gone. So it stays until the device goes. */
+void pm_object_lend(struct pm_object *object);
 
 /* Makes and unmakes our own handle of an object whose parts have theirs. */
 VkResult pm_object_make(struct pm_object *object, uint64_t *own);

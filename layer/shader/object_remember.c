@@ -168,5 +168,7 @@ pm_object_substitute(const struct pm_object *layout, const VkDescriptorSetLayout
         return info;
     *arena = pm_arena_create(0);
     const VkDescriptorSetLayoutCreateInfo *ours = *arena ? substitute(layout, info, *arena) : NULL;
+    for (uint32_t i = 0; ours && i < layout->part_count; i++)
+        pm_object_lend(layout->parts[i]);
     return ours ? ours : info;
 }

@@ -20,6 +20,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     pm_lookup_init(&pipelines->by_handle);
     pm_lookup_init(&pipelines->by_shader);
     pm_push_layouts_init(&pipelines->push_layouts);
+    pm_dynamic_states_init(&pipelines->dynamic);
     pthread_mutex_init(&pipelines->lock, NULL);
     pthread_mutex_init(&pipelines->cache_lock, NULL);
     const struct pm_config *config = &device->instance->config;
@@ -46,6 +47,7 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     pm_lookup_finish(&pipelines->by_handle);
     pm_lookup_finish(&pipelines->by_shader);
     pm_push_layouts_finish(&pipelines->push_layouts);
+    pm_dynamic_states_finish(&pipelines->dynamic);
     if (pipelines->cache)
         device->dispatch.DestroyPipelineCache(device->handle, pipelines->cache, NULL);
     pm_shader_records_destroy(pipelines->records);

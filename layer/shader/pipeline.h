@@ -17,6 +17,7 @@
 #include "deep_copy.h"
 #include "layer/core/lookup.h"
 #include "layer/shader/ahead.h"
+#include "layer/shader/dynamic_states.h"
 #include "layer/shader/object.h"
 #include "layer/shader/push_ranges.h"
 #include "layer/shader/shader_record.h"
@@ -71,6 +72,7 @@ struct pm_pipeline {
     uint32_t shader_stage;            /* index among the shader owner's stages */
     bool may_force_early_tests;       /* HAZARDS 4; of a library: it does not forbid it */
     bool never_stands; /* variants are bound for a sampled call only: none is specialized */
+    uint64_t dynamic[PM_DYNAMIC_WORDS]; /* of a graphics pipeline: what it leaves to commands */
 
     /* Variants. `batches` has record->batch_count entries and is set before the record. */
     _Atomic(struct pm_shader_record *) record;
@@ -121,6 +123,7 @@ struct pm_pipelines {
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
     struct pm_push_layouts push_layouts;
+    struct pm_dynamic_states dynamic;
     pthread_mutex_t lock; /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
@@ -142,6 +145,14 @@ struct pm_pipelines {
 };
 
 /* NULL: out of memory. */
+/* Whether it, or what stands for it, may be bound away from its draws (dynamic_states.h). Shader
+ * objects set no state. */
+static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipeline)
+{
+    return pipeline->graphics == NULL ||
+           pm_dynamic_states_are_all(&pipeline->device->pipelines->dynamic, pipeline->dynamic);
+}
+
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);

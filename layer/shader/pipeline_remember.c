@@ -290,6 +290,15 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
     return true;
 }
 
+static void remember_dynamic(struct pm_pipeline *pipeline,
+                             const VkPipelineDynamicStateCreateInfo *info)
+{
+    pm_dynamic_states_add(&pipeline->device->pipelines->dynamic, info, pipeline->dynamic);
+    for (uint32_t i = 0; i < pipeline->library_count; i++)
+        for (int word = 0; word < PM_DYNAMIC_WORDS; word++)
+            pipeline->dynamic[word] |= pipeline->libraries[i]->dynamic[word];
+}
+
 static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipelineCreateInfo *info,
                           struct pm_error *error)
 {
@@ -302,6 +311,7 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
         !remember_layout(pipeline, info->layout, has_stages, error) ||
         (has_stages && !remember_stages(pipeline, info->pStages, info->stageCount, error)))
         return false;
+    remember_dynamic(pipeline, info->pDynamicState);
     VkGraphicsPipelineCreateInfo used = *info;
     if (own == 0 || has_vertex_input_only)
         used.renderPass = VK_NULL_HANDLE; /* not read, and may be anything */

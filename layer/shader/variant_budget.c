@@ -54,7 +54,8 @@ static enum pm_budget_answer answer(struct pm_variant_budget *budget, enum pm_ne
 enum pm_budget_answer pm_variant_budget_ask(struct pm_variant_budget *budget, enum pm_need need,
                                             int64_t now)
 {
-    pthread_mutex_lock(&budget->lock);
+    if (pthread_mutex_trylock(&budget->lock) != 0)
+        return PM_BUDGET_LATER;
     const enum pm_budget_answer found = answer(budget, need, now);
     pthread_mutex_unlock(&budget->lock);
     return found;

@@ -55,7 +55,8 @@ enum pm_budget_answer {
     PM_BUDGET_FULL,  /* too many live, or their counters take all there is */
 };
 
-/* Asks, and takes nothing. */
+/* Asks, and takes nothing. Draws do: it waits for nobody, since a compile thread that holds the
+ * lock may not run for long, and says later then. */
 enum pm_budget_answer pm_variant_budget_ask(struct pm_variant_budget *budget, enum pm_need need,
                                             int64_t now);
 /* Takes a token and the right to live. */

@@ -183,7 +183,8 @@ void pm_trial_bind(struct pm_command *command, int point)
 
 void pm_trial_pushed(struct pm_command *command)
 {
-    if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS) {
+    if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS ||
+        !pm_binding_may_be_again(command, PM_GRAPHICS)) {
         count_down(command);
         return;
     }
@@ -251,7 +252,8 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
 
 void pm_trial_pass_began(struct pm_command *command)
 {
-    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL)
+    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL ||
+        !pm_binding_may_be_again(command, PM_GRAPHICS))
         return;
     pm_trial_bind(command, PM_GRAPHICS);
     if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS)
@@ -274,6 +276,8 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
         pm_timing_end(command, pass->measurement, &pass->timed);
     pm_trials_pass_was(device->trials, pass->slot, pass->worth);
     pass->place = PM_PLACE_OUTSIDE;
-    pm_binding_put_back(command, PM_BINDING_TRIAL_PASS);
+    /* Else it stays until the game binds another: what the game has set since may be for that. */
+    if (pm_binding_may_be_again(command, PM_GRAPHICS))
+        pm_binding_put_back(command, PM_BINDING_TRIAL_PASS);
     count_down(command);
 }

@@ -110,8 +110,6 @@ static bool is_blind(const struct pm_ir_instr *user)
     case SpvOpFUnordLessThanEqual:
     case SpvOpFOrdGreaterThanEqual:
     case SpvOpFUnordGreaterThanEqual:
-    case SpvOpIsNan:
-    case SpvOpIsInf:
     case SpvOpConvertFToS:
     case SpvOpConvertFToU:
     case SpvOpImageSampleImplicitLod:
@@ -132,6 +130,21 @@ static bool is_blind(const struct pm_ir_instr *user)
     }
 }
 
+/* Whether it asks if a float is a number at all. */
+static bool asks_for_number(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpIsNan:
+    case SpvOpIsInf:
+        return true;
+    case SpvOpFOrdEqual:
+    case SpvOpFUnordNotEqual:
+        return instr->operands[0].def == instr->operands[1].def;
+    default:
+        return false;
+    }
+}
+
 /* Whether a use tells all of an integer's bits. */
 static bool tells_integer(const struct pm_ir_instr *user, uint32_t index)
 {
@@ -141,12 +154,27 @@ static bool tells_integer(const struct pm_ir_instr *user, uint32_t index)
            !(user->opcode == SpvOpStore && is_own(pm_ir_operand_instr(user, 0)));
 }
 
+/* What a function that is not inlined may look at: what its arguments point to, and what is all
+ * functions' own. */
+static void expose_called(struct exposing *e, const struct pm_ir_instr *call)
+{
+    for (uint32_t o = 1; o < call->operand_count; o++)
+        expose(e, variable_of(pm_ir_operand_instr(call, o)));
+    const struct pm_ir_instr *global = e->p->module->sections[PM_IR_SECTION_GLOBAL].first;
+    for (; global; global = global->next)
+        if (global->opcode == SpvOpVariable && is_own(global))
+            expose(e, global->result);
+}
+
 static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             bool arithmetic = pm_float_is_arithmetic(e->p, i);
-            bool all = arithmetic ? !pm_float_permits(e->p, i) : !is_blind(i) && !hands_on(i);
+            bool all = arithmetic ? !pm_float_permits(e->p, i)
+                                  : asks_for_number(i) || (!is_blind(i) && !hands_on(i));
+            if (i->opcode == SpvOpFunctionCall)
+                expose_called(e, i);
             for (uint32_t o = 0; o < i->operand_count; o++)
                 if (all || tells_integer(i, o))
                     expose_operand(e, &i->operands[o]);
@@ -281,7 +309,7 @@ static enum sight sight_of(const struct pm_float_permission *p, const struct pm_
         return is_own(pm_ir_operand_instr(instr, 0)) ? LOSES : SEES;
     if (instr->opcode == SpvOpImageWrite)
         return index == 2 && keeps_signs(instr) ? SEES : LOSES;
-    return is_blind(instr) ? LOSES : SEES;
+    return is_blind(instr) || asks_for_number(instr) ? LOSES : SEES;
 }
 
 static void expose_seen(struct exposing *e, const struct pm_ir_instr *instr, enum sight sight)
@@ -296,6 +324,8 @@ static void find_signed(struct exposing *e, const struct pm_ir_function *functio
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             expose_seen(e, i, SEES);
+            if (i->opcode == SpvOpFunctionCall)
+                expose_called(e, i);
             if (i->opcode == SpvOpCopyMemory && !is_own(pm_ir_operand_instr(i, 0)))
                 expose(e, variable_of(pm_ir_operand_instr(i, 1)));
         }

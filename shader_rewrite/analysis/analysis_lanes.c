@@ -3,6 +3,7 @@
 bool pm_reads_other_lanes(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpFunctionCall ||
+           (instr->opcode == SpvOpExtInst && !pm_ir_is_glsl(instr)) ||
            pm_ir_opcode_is(instr->opcode,
                            PM_IR_OP_DERIVATIVE | PM_IR_OP_IMPLICIT_LOD | PM_IR_OP_SUBGROUP);
 }

@@ -97,7 +97,7 @@ static bool is_pure(const struct pm_ir_instr *instr)
     uint16_t opcode = instr->opcode;
     if (opcode == SpvOpExtInst) {
         uint32_t glsl = pm_ir_operand_word(&instr->operands[1]);
-        return glsl != GLSLstd450Modf && glsl != GLSLstd450Frexp;
+        return pm_ir_is_glsl(instr) && glsl != GLSLstd450Modf && glsl != GLSLstd450Frexp;
     }
     switch (opcode) {
     case SpvOpPhi:

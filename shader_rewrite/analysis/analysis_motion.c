@@ -29,6 +29,8 @@ static bool is_plain(const struct pm_float_permission *permission, const struct 
     case SpvOpQuantizeToF16: /* never tried on drivers */
         return false;
     case SpvOpExtInst:
+        if (!pm_ir_is_glsl(instr))
+            return false;
         break;
     default:
         if (!pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_CONVERSION | PM_IR_OP_ARITHMETIC |

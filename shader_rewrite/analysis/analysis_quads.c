@@ -12,6 +12,7 @@ static bool ends_lane(const struct pm_ir_function *function, uint32_t block)
 static bool reads_quad(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpFunctionCall ||
+           (instr->opcode == SpvOpExtInst && !pm_ir_is_glsl(instr)) ||
            pm_ir_opcode_is(instr->opcode, PM_IR_OP_DERIVATIVE | PM_IR_OP_IMPLICIT_LOD);
 }
 
@@ -93,12 +94,25 @@ static void need_stores(struct needing *n, const struct pm_ir_def *pointer)
     }
 }
 
+/* What any function may read. */
+static void need_privates(struct needing *n, const struct pm_ir_module *module)
+{
+    const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first;
+    for (; i; i = i->next)
+        if (i->opcode == SpvOpVariable &&
+            pm_ir_operand_word(&i->operands[0]) == SpvStorageClassPrivate)
+            need(n, i->result);
+}
+
 static void find_needed(struct needing *n, const struct pm_ir_function *function)
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (reads_quad(i))
+            if (reads_quad(i)) {
                 need_operands(n, i);
+                if (i->opcode == SpvOpFunctionCall)
+                    need_privates(n, function->module);
+            }
     while (n->count) {
         const struct pm_ir_def *def = n->work[--n->count];
         const struct pm_ir_instr *type = pm_ir_type_of(def->instr);

@@ -105,8 +105,9 @@ static bool is_uniform(const struct finding *f, const struct pm_ir_instr *instr)
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpCopyObject:
-    case SpvOpExtInst:
         return operands_uniform(f, instr);
+    case SpvOpExtInst:
+        return pm_ir_is_glsl(instr) && operands_uniform(f, instr);
     default:
         return !pm_ir_opcode_is(instr->opcode, PM_IR_OP_DERIVATIVE) &&
                pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPUTES) && operands_uniform(f, instr);

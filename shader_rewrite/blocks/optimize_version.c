@@ -6,9 +6,10 @@
  *
  *     if (c) { body }     becomes     if (any(c)) { if (c) { body } }
  *
- * Helper lanes need not join the vote (HAZARDS 2), and so may miss the body. So in a fragment
- * shader nothing behind may look at other lanes, and the selection may be in no loop, which a
- * helper might not leave.
+ * Helper lanes need not join the vote (HAZARDS 2), and so might miss the body, and with it what
+ * keeps a loop behind from going on for ever, or an index in bounds. So in a fragment shader a lane
+ * that would enter the body does so whatever the vote says: any(c) || c. Still nothing behind may
+ * look at other lanes there, and the selection may be in no loop.
  */
 #include "shader_rewrite/blocks/block_worth.h"
 
@@ -113,8 +114,23 @@ static void move_branches(struct pm_ir_def *merge, const struct pm_ir_block *hea
     }
 }
 
+/* Whether the subgroup has to look at the body: any lane of it, or, where it has helpers, this one.
+ * when: of the condition for which a lane enters. */
+static struct pm_ir_def *build_vote(struct pm_ir_builder *b, struct pm_ir_def *condition, bool when,
+                                    bool has_helpers)
+{
+    struct pm_ir_def *boolean = pm_ir_type_bool(b->module);
+    struct pm_ir_def *scope = pm_ir_constant_uint(b->module, SpvScopeSubgroup);
+    struct pm_ir_def *vote =
+        pm_ir_build(b, when ? SpvOpGroupNonUniformAny : SpvOpGroupNonUniformAll, boolean,
+                    PM_IR_ARGS(pm_ir_id(scope), pm_ir_id(condition)));
+    return has_helpers ? pm_ir_build(b, when ? SpvOpLogicalOr : SpvOpLogicalAnd, boolean,
+                                     PM_IR_ARGS(pm_ir_id(vote), pm_ir_id(condition)))
+                       : vote;
+}
+
 static void version(struct pm_ir_module *module, struct pm_ir_block *header,
-                    struct pm_ir_instr *merge)
+                    struct pm_ir_instr *merge, bool has_helpers)
 {
     struct pm_ir_def *condition = pm_ir_terminator(header)->operands[0].def;
     struct pm_ir_block *end = pm_ir_block_of(merge->operands[0].def);
@@ -123,7 +139,6 @@ static void version(struct pm_ir_module *module, struct pm_ir_block *header,
     pm_ir_require_version(module, PM_SPIRV_1_3);
     pm_ir_require_capability(module, SpvCapabilityGroupNonUniform);
     pm_ir_require_capability(module, SpvCapabilityGroupNonUniformVote);
-    struct pm_ir_def *scope = pm_ir_constant_uint(module, SpvScopeSubgroup);
     /* The inner selection: a block with the old branch, behind the header. */
     struct pm_ir_block *inner_header = pm_ir_block_create(module, header);
     struct pm_ir_block *inner = pm_ir_block_create(module, end->prev);
@@ -135,13 +150,11 @@ static void version(struct pm_ir_module *module, struct pm_ir_block *header,
         pm_ir_insert(&inner_header->body, inner_header, NULL, i);
     }
     struct pm_ir_builder b = {module, header, NULL};
-    struct pm_ir_def *any =
-        pm_ir_build(&b, when ? SpvOpGroupNonUniformAny : SpvOpGroupNonUniformAll,
-                    pm_ir_type_bool(module), PM_IR_ARGS(pm_ir_id(scope), pm_ir_id(condition)));
+    struct pm_ir_def *vote = build_vote(&b, condition, when, has_helpers);
     pm_ir_build_instr(
         &b, SpvOpSelectionMerge, NULL,
         PM_IR_ARGS(pm_ir_id(end->label->result), pm_ir_word(SpvSelectionControlDontFlattenMask)));
-    pm_ir_build_branch_conditional(&b, any, when ? inner_header : end, when ? end : inner_header);
+    pm_ir_build_branch_conditional(&b, vote, when ? inner_header : end, when ? end : inner_header);
     b = (struct pm_ir_builder){module, inner, NULL};
     pm_ir_build_branch(&b, end);
     rename_phis(body, header, inner_header);
@@ -188,7 +201,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         const char *reason = why_not(&c, header, merge);
         if (!reason) {
             pm_blocks_saves(blocks, PM_BLOCK_VERSION, saved(blocks, header, merge));
-            version(module, header, merge);
+            version(module, header, merge, blocks->stage != PM_STAGE_COMPUTE);
         }
         pm_blocks_decide(blocks, pass_name, header, 0, !reason, "its body behind a vote",
                          reason ? reason : "hardly any subgroup enters its body");

@@ -5,6 +5,9 @@
  * loads of a buffer that is loaded in a loop before it may be left are told apart by the loop that
  * they are in, with a decoration, which the optimizer compares; it is taken away afterwards.
  *
+ * So are reads of images with an implicit level of detail, which the lanes of a quad tell one
+ * another: in the loop some of these may have gone, and behind it they are together again.
+ *
  * Left alone are loads through OpPtrAccessChain and of images, which the optimizer may use behind a
  * loop too; that any driver then has another value was not seen, and that none has is not known.
  * Loads of uniform buffers (where the module has no BufferBlock, as from SPIR-V 1.3 on) are made
@@ -49,7 +52,7 @@ static const struct pm_ir_instr *buffer_of(const struct marking *m, const struct
     return from && from->opcode == SpvOpVariable && is_buffer(m, from) ? from : NULL;
 }
 
-static void decorate(struct marking *m, struct pm_ir_def *load, uint32_t loop)
+static void decorate(struct marking *m, struct pm_ir_def *result, uint32_t loop)
 {
     if (loop == PM_NO_LOOP)
         return;
@@ -57,7 +60,7 @@ static void decorate(struct marking *m, struct pm_ir_def *load, uint32_t loop)
     for (uint32_t digit = 0; digit < 8; digit++)
         words[(1 + digit) / 4] |= ('a' + (loop >> 4 * digit & 15)) << (1 + digit) % 4 * 8;
     m->changed = true;
-    pm_ir_decorate(m->module, load, MARKER_DECORATION,
+    pm_ir_decorate(m->module, result, MARKER_DECORATION,
                    PM_IR_ARGS(pm_ir_word(words[0]), pm_ir_word(words[1]), pm_ir_word(words[2])));
 }
 
@@ -94,7 +97,9 @@ static void visit(struct marking *m, const struct pm_ir_function *function, bool
         bool before_exit = pm_dominates(dominators, b->index, loops->loops[loop].merge);
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             const struct pm_ir_instr *buffer = buffer_of(m, i);
-            if (buffer && mark && m->left_behind[buffer->result->id])
+            if (mark && i->result && pm_ir_opcode_is(i->opcode, PM_IR_OP_IMPLICIT_LOD))
+                decorate(m, i->result, loop);
+            else if (buffer && mark && m->left_behind[buffer->result->id])
                 decorate(m, i->result, told_by(function, i));
             else if (buffer)
                 m->left_behind[buffer->result->id] |= before_exit;

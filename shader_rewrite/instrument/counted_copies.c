@@ -4,22 +4,12 @@
 #include "shader_rewrite/ir/block_open.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
-#include <string.h>
 
 enum {
     MOST_OF_MODULE = 4096, /* instructions that are copied; each is compiled once more */
     MOST_OF_VALUE = 512,
     COMPONENTS = 4,
 };
-
-static uint32_t glsl_import(const struct pm_ir_module *module)
-{
-    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_IMPORT].first; i; i = i->next)
-        if (i->opcode == SpvOpExtInstImport &&
-            strcmp(pm_ir_operand_text(&i->operands[0]), "GLSL.std.450") == 0)
-            return i->result->id;
-    return 0;
-}
 
 bool pm_counted_copies_init(struct pm_counted_copies *c, const struct pm_counting *counting,
                             struct pm_ir_function *function)
@@ -32,7 +22,6 @@ bool pm_counted_copies_init(struct pm_counted_copies *c, const struct pm_countin
         .copies = pm_arena_zalloc(module->arena, module->bound, sizeof(struct pm_ir_def *)),
         .slice = pm_arena_zalloc(module->arena, MOST_OF_VALUE, sizeof(struct pm_ir_instr *)),
         .id_count = module->bound,
-        .glsl = glsl_import(module),
         .left = MOST_OF_MODULE,
         .start = pm_ir_block_start(function->first_block),
     };
@@ -51,23 +40,23 @@ static bool is_precise(const struct pm_ir_def *def)
     return false;
 }
 
-static bool computes_alone(const struct pm_counted_copies *c, const struct pm_ir_instr *instr)
+static bool computes_alone(const struct pm_ir_instr *instr)
 {
     if (instr->opcode != SpvOpExtInst)
         return instr->opcode != SpvOpPhi &&
                pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPUTES & ~PM_IR_OP_DERIVATIVE);
     uint32_t function = pm_ir_operand_word(&instr->operands[1]);
-    return c->glsl && pm_ir_operand_id(&instr->operands[0]) == c->glsl &&
-           function != GLSLstd450Modf && function != GLSLstd450Frexp && /* write to memory */
+    return pm_ir_is_glsl(instr) && function != GLSLstd450Modf &&
+           function != GLSLstd450Frexp && /* write to memory */
            (function < GLSLstd450InterpolateAtCentroid || function > GLSLstd450InterpolateAtOffset);
 }
 
 /* Float arithmetic, what takes it apart, and comparisons, which select. */
-static bool is_copied(const struct pm_counted_copies *c, const struct pm_ir_instr *instr)
+static bool is_copied(const struct pm_ir_instr *instr)
 {
     const struct pm_ir_instr *type = pm_scalar_type(pm_ir_type_of(instr));
     bool integer = !type || type->opcode == SpvOpTypeInt;
-    return type && (!integer || instr->opcode == SpvOpBitcast) && computes_alone(c, instr) &&
+    return type && (!integer || instr->opcode == SpvOpBitcast) && computes_alone(instr) &&
            !is_precise(instr->result);
 }
 
@@ -80,7 +69,7 @@ static bool is_local(const struct pm_counted_copies *c, const struct pm_ir_instr
 /* Adds an instruction to the slice, unless it ends there or was taken before. false: no room. */
 static bool take(struct pm_counted_copies *c, struct pm_ir_instr *instr, uint32_t *count)
 {
-    if (!is_local(c, instr) || c->wanted[instr->result->id] || !is_copied(c, instr))
+    if (!is_local(c, instr) || c->wanted[instr->result->id] || !is_copied(instr))
         return true;
     if (*count == MOST_OF_VALUE || *count == c->left)
         return false;

@@ -25,7 +25,6 @@ struct pm_counted_copies {
     struct pm_ir_def **copies;  /* by id; NULL: none */
     struct pm_ir_instr **slice; /* what one value needs; for _want */
     uint32_t id_count;
-    uint32_t glsl;              /* id of GLSL.std.450's import; 0: none */
     uint32_t left;              /* so many instructions may still be copied */
     struct pm_ir_instr *start;  /* where the function began */
     struct pm_ir_def *zeros[4]; /* uint scalar and vectors; NULL until needed */

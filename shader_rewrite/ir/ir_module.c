@@ -162,6 +162,13 @@ const char *pm_ir_operand_text(const struct pm_ir_operand *operand)
     return (const char *)(operand->words ? operand->words : &operand->word);
 }
 
+bool pm_ir_is_glsl(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *import = pm_ir_operand_instr(instr, 0);
+    return import && import->opcode == SpvOpExtInstImport &&
+           strcmp(pm_ir_operand_text(&import->operands[0]), "GLSL.std.450") == 0;
+}
+
 void pm_ir_operand_set_text(struct pm_ir_module *module, struct pm_ir_operand *operand,
                             const char *text)
 {

@@ -161,6 +161,9 @@ void pm_ir_operand_set_words(struct pm_ir_module *module, struct pm_ir_operand *
 
 /* The text of a literal string. */
 const char *pm_ir_operand_text(const struct pm_ir_operand *operand);
+
+/* Whether this OpExtInst is one of GLSL.std.450. Others may do anything, as to read other lanes. */
+bool pm_ir_is_glsl(const struct pm_ir_instr *instr);
 /* Makes it a literal string; the text is copied. */
 void pm_ir_operand_set_text(struct pm_ir_module *module, struct pm_ir_operand *operand,
                             const char *text);

@@ -129,6 +129,22 @@ static bool rests_on_own(const struct finding *f, const struct pm_ir_instr *inst
     return true;
 }
 
+/* Whether the step is within a selection that is cut open. */
+static bool is_guarded(const struct finding *f)
+{
+    return f->steps->steps[f->step].guard != PM_NO_GUARD;
+}
+
+/* Whether an OpPhi names it. Where a selection is cut open, both of the OpPhi's values are asked
+ * for, whichever way was taken: what the other way must not load would be. */
+static bool is_joined(const struct pm_ir_instr *instr)
+{
+    for (const struct pm_ir_operand *use = instr->result->first_use; use; use = use->next_use)
+        if (use->user->opcode == SpvOpPhi)
+            return true;
+    return false;
+}
+
 /* A pointer whose indices are values of the shader still is computed wherever it is used. */
 static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
 {
@@ -151,7 +167,9 @@ static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
         const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
         if (access.reads || access.writes || (variable && is_subgroup_builtin(variable)))
             return false;
-        return pm_is_handle(pm_ir_type_of(instr)) || rests_on_own(f, instr);
+        if (pm_is_handle(pm_ir_type_of(instr)))
+            return true;
+        return !(is_guarded(f) && is_joined(instr)) && rests_on_own(f, instr);
     }
     default:
         return false;

@@ -67,17 +67,17 @@ bool pm_zero_fold_number(struct pm_zero_scalar s, uint32_t width, double *number
         return false;
     if (width == 64) {
         memcpy(number, &s.bits, sizeof(*number));
-    } else if (width == 32) {
+        return fpclassify(*number) != FP_SUBNORMAL;
+    }
+    if (width == 32) {
         float single;
         uint32_t bits = (uint32_t)s.bits;
         memcpy(&single, &bits, sizeof(single));
         *number = (double)single;
-    } else if (width == 16) {
-        *number = half(s.bits);
-    } else {
-        return false;
+        return fpclassify(single) != FP_SUBNORMAL;
     }
-    return true;
+    *number = half(s.bits);
+    return width == 16 && ((s.bits & 0x7c00) != 0 || (s.bits & 0x3ff) == 0);
 }
 
 static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,

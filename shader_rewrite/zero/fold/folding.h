@@ -42,7 +42,8 @@ void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
 bool pm_zero_fold_has_exact_ones(const struct pm_zero_folding *f);
 /* Sets component i. */
 void pm_zero_fold_set(struct pm_zero_folding *f, uint32_t i, uint64_t bits);
-/* A float as a number. false: not known or not a width that is read. */
+/* A float as a number. false: not known, a denormal, which a device may flush, or of a width that
+ * is not read. */
 bool pm_zero_fold_number(struct pm_zero_scalar scalar, uint32_t width, double *number);
 /* The zero product of two components, as far as permitted; false: it is none. a_def and b_def:
  * whose components. */

@@ -3,6 +3,7 @@
 #include "profile/journal.h"
 #include "tests/layer/folded.h"
 #include "tests/layer/optimized.h"
+#include "tests/layer/pipelines.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +135,39 @@ static void what_was_pushed_decides(void **state)
     h.vk.CmdDraw(buffer, 3, 1, 0, 0);
     h.vk.CmdEndRenderPass(buffer);
     submit(buffer);
+    close_all();
+}
+
+/* What is set for the next pipeline stays, where that leaves a state to commands which the one that
+ * is bound does not: binding that again would set it. */
+static void states_of_the_next_pipeline(void **state)
+{
+    (void)state;
+    open_trusting();
+    const struct graphics_options options = {.dynamic = VK_DYNAMIC_STATE_DEPTH_BIAS};
+    VkPipeline next = make_graphics(&h, &options);
+    VkCommandBuffer buffer = begin_once();
+    pm_harness_bind_set(&h, buffer);
+    pm_harness_begin_pass(&h, buffer);
+    folded_push(&h, buffer, folded.layout, &usual, 0, 4);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, folded.graphics);
+    ASSERT_BOUND(folded.graphics, false);
+    h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h.vk.CmdSetDepthBias(buffer, 1, 2, 3);
+    folded_push(&h, buffer, folded.layout, &unusual, 0, 4);
+    folded_push(&h, buffer, folded.layout, &usual, 0, 4);
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, next);
+    h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 2);
+    h.vk.CmdEndRenderPass(buffer);
+    /* The other bind point has no such states. */
+    const uint64_t behind = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
+    folded_push(&h, buffer, folded.layout, &unusual, 0, 4);
+    assert_int_equal(pm_calls_of(h.driver, behind, "vkCmdBindPipeline"), 2);
+    submit(buffer);
+    h.vk.DestroyPipeline(h.device, next, NULL);
     close_all();
 }
 
@@ -277,9 +311,10 @@ static void safe_mode_holds_them_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(what_was_pushed_decides),  PM_LAYERED_TEST(calls_are_passed_on),
-        PM_LAYERED_TEST(recordings_begin_anew),    PM_LAYERED_TEST(obstacles),
-        PM_LAYERED_TEST(only_where_it_is_allowed), PM_LAYERED_TEST(safe_mode_holds_them_back),
+        PM_LAYERED_TEST(what_was_pushed_decides),     PM_LAYERED_TEST(calls_are_passed_on),
+        PM_LAYERED_TEST(recordings_begin_anew),       PM_LAYERED_TEST(obstacles),
+        PM_LAYERED_TEST(only_where_it_is_allowed),    PM_LAYERED_TEST(safe_mode_holds_them_back),
+        PM_LAYERED_TEST(states_of_the_next_pipeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

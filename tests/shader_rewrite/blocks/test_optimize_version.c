@@ -14,6 +14,7 @@
 
 static const struct block_known rare = {{1, 0.001, 1}, {1, 0.5, 1}, {1, 0.0001, 1}};
 
+/* vote: NULL where it is refused. */
 static void check(struct block_subject subject, const struct block_known *known, const char *vote,
                   const char *reason)
 {
@@ -41,6 +42,24 @@ static void test_votes(void **state)
     check(block_subject(RARE("%d_yes", "%end %rare", "")), &rare, "OpGroupNonUniformAll", enters);
     check(block_subject_fragment(RARE("%d_yes", "%rare %end", "")), &rare, "OpGroupNonUniformAny",
           enters);
+}
+
+static void check_helpers(struct block_subject subject, const char *with, int count)
+{
+    struct block_subject out = block_optimized(&subject, "optimize_version", &rare, NULL);
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniform"), 1);
+    assert_int_equal(pm_test_count(&out.words, with), count);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
+/* A helper that would enter the body does, though nobody asked it. */
+static void test_helpers_enter(void **state)
+{
+    (void)state;
+    check_helpers(block_subject_fragment(RARE("%d_yes", "%rare %end", "")), "OpLogicalOr", 1);
+    check_helpers(block_subject_fragment(RARE("%d_yes", "%end %rare", "")), "OpLogicalAnd", 1);
+    check_helpers(block_subject(RARE("%d_yes", "%rare %end", "")), "OpLogical", 0);
 }
 
 static void test_refused(void **state)
@@ -85,7 +104,8 @@ static void test_several(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_votes), cmocka_unit_test(test_refused),
-                                       cmocka_unit_test(test_several)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_votes), cmocka_unit_test(test_helpers_enter),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_several)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

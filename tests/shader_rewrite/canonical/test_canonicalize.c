@@ -118,6 +118,26 @@ static void test_loads_of_loops_stay_in_them(void **state)
     pm_words_finish(&out);
 }
 
+/* In a loop some lanes of a quad may have gone, so that what is read behind it has another level of
+ * detail. */
+static void test_samples_of_loops_stay_in_them(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    struct pm_words module = pm_test_assemble_file("samples_of_loops.spvasm", 3), out;
+    const struct pm_canonicalize_info info = {.words = module.data,
+                                              .word_count = module.count,
+                                              .stage = PM_STAGE_FRAGMENT,
+                                              .entry_point = "main",
+                                              .target = vulkan_1_3};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(pm_test_count(&out, "OpImageSampleImplicitLod"), 2);
+    assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
+    pm_words_finish(&out);
+    pm_words_finish(&module);
+}
+
 /* What is made again behind a loop stands before what needs it, and never behind a merge
  * instruction. */
 static void test_behind_loops(void **state)
@@ -450,6 +470,7 @@ int main(void)
         cmocka_unit_test(test_spec_values_in_words),
         cmocka_unit_test(test_floats_are_left_alone),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
+        cmocka_unit_test(test_samples_of_loops_stay_in_them),
         cmocka_unit_test(test_behind_loops),
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_equal_constants_are_one),

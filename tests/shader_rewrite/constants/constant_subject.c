@@ -39,6 +39,7 @@ static const char frame[] =
     "%%u3 = OpConstant %%uint 3\n%%u4 = OpConstant %%uint 4\n%%u5 = OpConstant %%uint 5\n"
     "%%u6 = OpConstant %%uint 6\n"
     "%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n%%f7 = OpConstant %%float 7\n"
+    "%%tiny = OpConstant %%float 0x1p-140\n"
     "%%array = OpTypeRuntimeArray %%float\n%%block = OpTypeStruct %%array\n"
     "%%buffer = OpTypePointer StorageBuffer %%block\n"
     "%%element = OpTypePointer StorageBuffer %%float\n"

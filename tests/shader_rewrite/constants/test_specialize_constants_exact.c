@@ -179,6 +179,27 @@ static void test_floats(void **state)
     check(all, COUNT(all), AT_FLOAT);
 }
 
+/* A device may take a denormal for 0, so what is asked of one is not known. */
+static void test_denormals(void **state)
+{
+    (void)state;
+    static const struct exact of_one[] = {
+        {"%r = OpFOrdLessThan %bool %x %f1\n", "bool", "OpFOrdLessThan", 0, 0},
+        {"%a = OpExtInst %float %glsl Step %f1 %x\n%r = OpFMul %float %v0 %a\n", "float", " Step ",
+         0, 0},
+    };
+    static const struct exact of_denormal[] = {
+        {"%r = OpFOrdLessThan %bool %x %tiny\n", "bool", "OpFOrdLessThan", 0, 0},
+        {"%r = OpFUnordNotEqual %bool %x %tiny\n", "bool", "OpFUnordNotEqual", 0, 0},
+        {"%a = OpExtInst %float %glsl Step %tiny %x\n%r = OpFMul %float %v0 %a\n", "float",
+         " Step ", 0, 0},
+    };
+    double saved;
+    check(of_one, COUNT(of_one), AT_FLOAT);
+    for (size_t i = 0; i < COUNT(of_denormal); i++)
+        assert_int_equal(count_of(&of_denormal[i], AT_FLOAT, 0, LAVAPIPE, &saved), 1);
+}
+
 /* Of drivers that were seen to compute them so. */
 static void test_exact_ones(void **state)
 {
@@ -211,6 +232,7 @@ int main(void)
         cmocka_unit_test(test_integers_that_are_not_folded),
         cmocka_unit_test(test_booleans),
         cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_denormals),
         cmocka_unit_test(test_exact_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ struct pm_job {
         *urgency;        /* how often it was wanted so far; the highest goes first; NULL: 0 */
     const char *name;    /* what it does, for a trace */
     bool always;         /* taken however many jobs wait: there are few such jobs */
-    bool impatient;      /* refused where a compile thread is at the queue: a draw asks */
+    bool impatient;      /* refused where a compile thread is at the queue: a draw may ask */
     struct pm_job *next; /* the compiler's */
 };
 

@@ -35,7 +35,9 @@ uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_comma
         command == NULL
             ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))
             : allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
-    if ((allowed & PM_BINDING_PROVEN) == 0)
+    /* What could see a variant may begin anywhere, and then it must go. */
+    if ((allowed & PM_BINDING_PROVEN) == 0 ||
+        (careful && !pm_pipeline_may_be_bound_again(pipeline)))
         return 0;
     struct pm_optimized *folded = command != NULL ? pm_optimize_folded(pipeline) : NULL;
     if (folded != NULL && pm_binding_fits(command, point, &folded->watch))

@@ -2,7 +2,8 @@
  * Which states the graphics pipelines of a device leave to commands. Binding a pipeline sets every
  * state that it does not leave (the specification, Dynamic State). The game may set states for its
  * next pipeline before it binds that, so what is bound in the place of a pipeline may be bound or
- * put back away from the pipeline's own draws only where it leaves all that any other leaves.
+ * put back away from the pipeline's own draws only where it leaves all that any other leaves. A
+ * pipeline that is made while others are recorded may come too late for these.
  *
  * Thread safety: any thread.
  */

@@ -144,7 +144,6 @@ struct pm_pipelines {
     _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
 };
 
-/* NULL: out of memory. */
 /* Whether it, or what stands for it, may be bound away from its draws (dynamic_states.h). Shader
  * objects set no state. */
 static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipeline)
@@ -153,6 +152,7 @@ static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipe
            pm_dynamic_states_are_all(&pipeline->device->pipelines->dynamic, pipeline->dynamic);
 }
 
+/* NULL: out of memory. */
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);

@@ -161,7 +161,10 @@ static const struct pm_timed *use_of(struct pm_pass_instance *pass,
 static void choose(struct pm_command *command, const struct pm_candidate *candidate)
 {
     command->pass.worth = true;
-    if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS))
+    /* Where something may begin that could see it, it would have to go at once. */
+    if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS) ||
+        (pm_binds_any(command->device, PM_BINDS_CAREFUL) &&
+         !pm_binding_may_be_again(command, PM_GRAPHICS)))
         return;
     const struct pm_timed *timed = use_of(&command->pass, candidate);
     if (timed != NULL)
@@ -234,7 +237,9 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         .slot = pm_trials_pass(device->trials, beginning->what, &worth),
         .measurement = PM_TIMING_NONE,
     };
+    /* A variant that has outlived its instance would be timed with this one. */
     if (!beginning->whole || additive == PM_ADDITIVE_UNKNOWN ||
+        command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS ||
         !pm_binding_may_try(command, PM_PLACE_TIMED_PASS))
         return command;
     const bool draws = additive == PM_ADDITIVE_YES && !has_views(device, beginning);
@@ -250,11 +255,24 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     return command;
 }
 
+/* With what was bound before it, of which nothing is tried until the game binds again. */
+static void pass_goes_on(struct pm_command *command)
+{
+    if (command->repeats)
+        pm_session_pass_bound(command);
+    else if (candidate_of(command, PM_GRAPHICS) != NULL)
+        command->pass.worth = true;
+    count_down(command);
+}
+
 void pm_trial_pass_began(struct pm_command *command)
 {
-    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL ||
-        !pm_binding_may_be_again(command, PM_GRAPHICS))
+    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL)
         return;
+    if (!pm_binding_may_be_again(command, PM_GRAPHICS)) {
+        pass_goes_on(command);
+        return;
+    }
     pm_trial_bind(command, PM_GRAPHICS);
     if (command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS)
         pm_binding_bind(command, PM_GRAPHICS);

@@ -138,7 +138,11 @@ static bool asks_for_number(const struct pm_ir_instr *instr)
     case SpvOpIsInf:
         return true;
     case SpvOpFOrdEqual:
+    case SpvOpFOrdLessThanEqual:
+    case SpvOpFOrdGreaterThanEqual:
     case SpvOpFUnordNotEqual:
+    case SpvOpFUnordLessThan:
+    case SpvOpFUnordGreaterThan:
         return instr->operands[0].def == instr->operands[1].def;
     default:
         return false;

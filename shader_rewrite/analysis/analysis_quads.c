@@ -95,13 +95,15 @@ static void need_stores(struct needing *n, const struct pm_ir_def *pointer)
 }
 
 /* What any function may read. */
-static void need_privates(struct needing *n, const struct pm_ir_module *module)
+static void need_shared(struct needing *n, const struct pm_ir_module *module)
 {
     const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first;
-    for (; i; i = i->next)
-        if (i->opcode == SpvOpVariable &&
-            pm_ir_operand_word(&i->operands[0]) == SpvStorageClassPrivate)
+    for (; i; i = i->next) {
+        const uint32_t class =
+            i->opcode == SpvOpVariable ? pm_ir_operand_word(&i->operands[0]) : UINT32_MAX;
+        if (class == SpvStorageClassPrivate || class == SpvStorageClassOutput)
             need(n, i->result);
+    }
 }
 
 static void find_needed(struct needing *n, const struct pm_ir_function *function)
@@ -111,7 +113,7 @@ static void find_needed(struct needing *n, const struct pm_ir_function *function
             if (reads_quad(i)) {
                 need_operands(n, i);
                 if (i->opcode == SpvOpFunctionCall)
-                    need_privates(n, function->module);
+                    need_shared(n, function->module);
             }
     while (n->count) {
         const struct pm_ir_def *def = n->work[--n->count];

@@ -135,13 +135,19 @@ static bool is_guarded(const struct finding *f)
     return f->steps->steps[f->step].guard != PM_NO_GUARD;
 }
 
-/* Whether an OpPhi names it. Where a selection is cut open, both of the OpPhi's values are asked
- * for, whichever way was taken: what the other way must not load would be. */
+/* Whether an OpPhi names it, or a pointer made of it. Where a selection is cut open, both of the
+ * OpPhi's values are asked for, whichever way was taken: what the other way must not load would be.
+ */
 static bool is_joined(const struct pm_ir_instr *instr)
 {
-    for (const struct pm_ir_operand *use = instr->result->first_use; use; use = use->next_use)
-        if (use->user->opcode == SpvOpPhi)
+    for (const struct pm_ir_operand *use = instr->result->first_use; use; use = use->next_use) {
+        const struct pm_ir_instr *user = use->user;
+        const bool points = user->opcode == SpvOpAccessChain ||
+                            user->opcode == SpvOpInBoundsAccessChain ||
+                            user->opcode == SpvOpPtrAccessChain || user->opcode == SpvOpCopyObject;
+        if (user->opcode == SpvOpPhi || (points && is_joined(user)))
             return true;
+    }
     return false;
 }
 
@@ -154,10 +160,11 @@ static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
     case SpvOpInBoundsAccessChain:
     case SpvOpPtrAccessChain:
     case SpvOpImageTexelPointer:
-    case SpvOpArrayLength:
     case SpvOpSampledImage:
     case SpvOpImage:
         return true;
+    case SpvOpArrayLength:
+        return !(is_guarded(f) && is_joined(instr));
     case SpvOpCopyObject:
     case SpvOpBitcast:
     case SpvOpConvertUToPtr:

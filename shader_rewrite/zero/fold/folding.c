@@ -58,6 +58,15 @@ static double half(uint64_t bits)
     return bits & 0x8000 ? -size : size;
 }
 
+/* By its bits: a game may have told its threads to take denormals for zero. */
+static bool is_denormal(uint64_t bits, uint32_t width)
+{
+    const uint32_t fraction_bits = width == 64 ? 52 : width == 32 ? 23 : 10;
+    const uint64_t fraction = (UINT64_C(1) << fraction_bits) - 1;
+    const uint64_t exponent = (UINT64_C(1) << (width - 1)) - 1 - fraction;
+    return (bits & exponent) == 0 && (bits & fraction) != 0;
+}
+
 bool pm_zero_fold_number(struct pm_zero_scalar s, uint32_t width, double *number)
 {
     *number = 0;
@@ -67,17 +76,17 @@ bool pm_zero_fold_number(struct pm_zero_scalar s, uint32_t width, double *number
         return false;
     if (width == 64) {
         memcpy(number, &s.bits, sizeof(*number));
-        return fpclassify(*number) != FP_SUBNORMAL;
-    }
-    if (width == 32) {
+    } else if (width == 32) {
         float single;
         uint32_t bits = (uint32_t)s.bits;
         memcpy(&single, &bits, sizeof(single));
         *number = (double)single;
-        return fpclassify(single) != FP_SUBNORMAL;
+    } else if (width == 16) {
+        *number = half(s.bits);
+    } else {
+        return false;
     }
-    *number = half(s.bits);
-    return width == 16 && ((s.bits & 0x7c00) != 0 || (s.bits & 0x3ff) == 0);
+    return !is_denormal(s.bits, width);
 }
 
 static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,

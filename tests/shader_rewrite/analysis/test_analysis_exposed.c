@@ -89,6 +89,7 @@ static void test_who_asks_for_a_number(void **state)
     check("%nan = OpIsNan %bool %product\n", true, false);
     check("%inf = OpIsInf %bool %product\n", true, false);
     check("%nan = OpFUnordNotEqual %bool %product %product\n", true, false);
+    check("%fine = OpFOrdGreaterThanEqual %bool %product %product\n", true, false);
     check("%fine = OpFOrdEqual %bool %product %product\n", true, false);
     check("%sum = OpFAdd %float %product %f1\n%nan = OpIsNan %bool %sum\n", true, false);
 }

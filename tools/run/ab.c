@@ -234,7 +234,10 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
 {
     switch (report->outcome) {
     case PM_AB_NOT_LOADED:
-        fprintf(out, "%snothing was compared: the layer was in no device of the program\n", prefix);
+        fprintf(out,
+                "%snothing was compared: the layer had nothing to do in the program, or was not in "
+                "it\n",
+                prefix);
         return;
     case PM_AB_NOTHING:
         fprintf(out, "%snothing was compared: no specialized shader came into use on %s\n", prefix,

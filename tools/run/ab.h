@@ -14,7 +14,7 @@
 
 enum pm_ab_outcome {
     PM_AB_MEASURED,
-    PM_AB_NOT_LOADED,    /* no device was made with the layer: nothing was written */
+    PM_AB_NOT_LOADED,    /* the layer does nothing in any device: nothing was written */
     PM_AB_NOTHING,       /* no specialized shader came into use */
     PM_AB_RECORDED_ONCE, /* there were some, but the program records its command buffers once */
     PM_AB_UNBOUND,       /* none of them was bound in pairs of blocks that were recorded anew */

@@ -224,7 +224,6 @@ static bool keeps_signs(const struct pm_ir_instr *write)
 static enum sight glsl_sight(uint32_t glsl)
 {
     switch (glsl) {
-    case GLSLstd450FAbs:
     case GLSLstd450Exp:
     case GLSLstd450Exp2:
     case GLSLstd450Cos:
@@ -234,6 +233,7 @@ static enum sight glsl_sight(uint32_t glsl)
     case GLSLstd450Length:
     case GLSLstd450Distance:
         return LOSES;
+    case GLSLstd450FAbs: /* the sign, but not the bits of a denormal */
     case GLSLstd450Round:
     case GLSLstd450RoundEven:
     case GLSLstd450Trunc:
@@ -269,22 +269,38 @@ static enum sight glsl_sight(uint32_t glsl)
     }
 }
 
-/* What arithmetic with permission does with operand `index`. A scalar product is +0 whatever the
- * sign of a zero in it; of a vector some components may be computed in S. */
+/* A 32-bit float other than a zero or denormal, or a vector of such. */
+static bool is_number(const struct pm_ir_instr *constant)
+{
+    if (!constant)
+        return false;
+    for (uint32_t o = 0; constant->opcode == SpvOpConstantComposite && o < constant->operand_count;
+         o++)
+        if (!is_number(pm_ir_operand_instr(constant, o)))
+            return false;
+    if (constant->opcode == SpvOpConstantComposite)
+        return true;
+    return constant->opcode == SpvOpConstant && pm_float_width(pm_ir_type_of(constant)) == 1 &&
+           (pm_ir_operand_word(&constant->operands[0]) & 0x7f800000) != 0;
+}
+
+/* What arithmetic with permission does with operand `index`. A sum with a number has no zero's
+ * sign. A product with a zero that is known is
+ * +0, but S computes others, where a zero's sign is not what it was: (c + 0) * x without the sum,
+ * or select(b, 0, y) * x. */
 static enum sight arithmetic_sight(const struct pm_float_permission *p,
                                    const struct pm_ir_instr *instr, uint32_t index)
 {
     switch (instr->opcode) {
-    case SpvOpFMul:
-        return pm_ir_type_of(instr)->opcode == SpvOpTypeFloat ? LOSES : PASSES;
-    case SpvOpVectorTimesScalar:
-    case SpvOpMatrixTimesScalar:
-        return index == 1 ? LOSES : PASSES;
     case SpvOpFDiv:
         return index == 0 ? PASSES : SEES;
-    case SpvOpFNegate:
     case SpvOpFAdd:
     case SpvOpFSub:
+        return is_number(pm_ir_operand_instr(instr, 1 - index)) ? LOSES : PASSES;
+    case SpvOpFMul:
+    case SpvOpVectorTimesScalar:
+    case SpvOpMatrixTimesScalar:
+    case SpvOpFNegate:
     case SpvOpFConvert:
     case SpvOpQuantizeToF16:
     case SpvOpVectorTimesMatrix:

@@ -117,6 +117,12 @@ bool pm_float_is_signed(const struct pm_float_permission *p, const struct pm_ir_
     return def->id >= p->id_count || pm_float_has(p, def, PM_FLOAT_EXPOSED | PM_FLOAT_SIGNED);
 }
 
+bool pm_float_flushes(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    const int width = number_width(pm_ir_type_of(instr));
+    return width >= 0 && p->width_flushes[width];
+}
+
 bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
     int width = def->instr ? number_width(pm_ir_type_of(def->instr)) : -1;
@@ -149,10 +155,12 @@ static void read_modes(struct pm_float_permission *p)
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first; i;
          i = i->next) {
         uint32_t mode = pm_ir_operand_word(&i->operands[1]);
-        if (mode == SpvExecutionModeSignedZeroInfNanPreserve && i->operand_count > 2) {
+        const bool preserves = mode == SpvExecutionModeSignedZeroInfNanPreserve;
+        if ((preserves || mode == SpvExecutionModeDenormFlushToZero) && i->operand_count > 2) {
             uint32_t width = pm_ir_operand_word(&i->operands[2]);
+            int w = width == 16 ? 0 : width == 32 ? 1 : 2;
             if (width == 16 || width == 32 || width == 64)
-                p->width_permits[width == 16 ? 0 : width == 32 ? 1 : 2] = false;
+                *(preserves ? &p->width_permits[w] : &p->width_flushes[w]) = !preserves;
         } else if (mode == MODE_FAST_MATH_DEFAULT && i->operand_count > 3) {
             int width = pm_float_width(pm_ir_operand_instr(i, 2));
             if (width >= 0)

@@ -27,6 +27,7 @@ struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
     bool width_permits[3]; /* 16, 32 and 64 bits */
+    bool width_flushes[3]; /* likewise: the module declares DenormFlushToZero */
     uint8_t *facts;        /* by id; analysis_exposed.h */
     uint32_t id_count;
     uint32_t glsl; /* id of GLSL.std.450's import; 0: none */
@@ -45,6 +46,11 @@ bool pm_float_permits(const struct pm_float_permission *permission,
 /* Whether this instruction, where a factor in it is zero, may be taken for 0 (+0) there. */
 bool pm_float_takes_zero(const struct pm_float_permission *permission,
                          const struct pm_ir_instr *instr);
+
+/* Whether this float arithmetic instruction makes zeroes of denormals, by what the module declares;
+ * so what only hands its operand on is not the same. */
+bool pm_float_flushes(const struct pm_float_permission *permission,
+                      const struct pm_ir_instr *instr);
 
 /* Whether the sign of a zero in this value matters. */
 bool pm_float_is_signed(const struct pm_float_permission *permission, const struct pm_ir_def *def);

@@ -18,29 +18,66 @@ static bool reads_quad(const struct pm_ir_instr *instr)
 
 /* ---- lanes that end ---- */
 
-/* Returns whether there is any. */
-static bool find_ends(struct pm_quads *q, const struct pm_ir_function *function)
+static bool has_kill(const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        uint16_t opcode = pm_ir_terminator(b)->opcode;
+        if (opcode == SpvOpKill || opcode == SpvOpTerminateInvocation)
+            return true;
+    }
+    return false;
+}
+
+static bool others_kill(const struct pm_ir_function *function)
+{
+    for (const struct pm_ir_function *f = function->module->first_function; f; f = f->next)
+        if (f != function && has_kill(f))
+            return true;
+    return false;
+}
+
+static bool has_call(const struct pm_ir_block *block)
+{
+    for (const struct pm_ir_instr *i = block->body.first; i; i = i->next)
+        if (i->opcode == SpvOpFunctionCall)
+            return true;
+    return false;
+}
+
+/* Lanes end in a block, or in what it calls; `behind` comes first of what may be behind it. */
+static void add_end(struct pm_quads *q, const struct pm_ir_function *function, uint32_t block,
+                    uint32_t behind)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    uint32_t loop = loops->loop_of[block];
+    for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent) {
+        /* What is behind a loop may come before its body in reverse post order. */
+        uint32_t header = pm_cfg(function)->order_of[loops->loops[loop].header];
+        behind = behind < header ? behind : header;
+        q->ends_in_loop[loop] = true;
+    }
+    q->first_behind = q->first_behind < behind ? q->first_behind : behind;
+}
+
+static void find_ends(struct pm_quads *q, const struct pm_ir_function *function)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
-    const struct pm_loops *loops = pm_loops(function);
-    bool found = false;
-    q->first_end = UINT32_MAX;
+    const bool calls_kill = others_kill(function);
+    q->first_behind = UINT32_MAX;
     for (uint32_t b = 0; b < cfg->count; b++) {
-        if (!pm_cfg_reachable(cfg, b) || !ends_lane(function, b))
+        if (!pm_cfg_reachable(cfg, b))
+            continue;
+        if (calls_kill && has_call(cfg->blocks[b]))
+            add_end(q, function, b, cfg->order_of[b]);
+        if (!ends_lane(function, b))
             continue;
         /* Nothing follows such a block, so neither the order nor the loops tell where it is:
          * its dominator's do. */
         uint32_t above = pm_dominators(function)->parent[b];
-        found = true;
         if (above == PM_NO_BLOCK)
             above = b;
-        if (cfg->order_of[above] < q->first_end)
-            q->first_end = cfg->order_of[above];
-        uint32_t loop = loops->loop_of[above];
-        for (; loop != PM_NO_LOOP; loop = loops->loops[loop].parent)
-            q->ends_in_loop[loop] = true;
+        add_end(q, function, above, cfg->order_of[above] + 1);
     }
-    return found;
 }
 
 bool pm_quads_ended(const struct pm_quads *q, const struct pm_ir_function *function, uint32_t block)
@@ -52,7 +89,7 @@ bool pm_quads_ended(const struct pm_quads *q, const struct pm_ir_function *funct
          loop = loops->loops[loop].parent)
         if (q->ends_in_loop[loop])
             return true;
-    return pm_cfg(function)->order_of[block] > q->first_end;
+    return pm_cfg(function)->order_of[block] >= q->first_behind;
 }
 
 /* ---- what is needed ---- */
@@ -142,7 +179,8 @@ bool pm_quads_compute(struct pm_quads *q, const struct pm_ir_function *function,
     q->ends_in_loop = pm_arena_zalloc(arena, pm_loops(function)->count + 1u, sizeof(bool));
     if (!q->ends_in_loop)
         return false;
-    if (!find_ends(q, function))
+    find_ends(q, function);
+    if (q->first_behind == UINT32_MAX)
         return true;
     q->needed = pm_arena_zalloc(arena, q->bound, sizeof(bool));
     struct needing n = {.q = q};

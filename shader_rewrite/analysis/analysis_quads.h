@@ -15,8 +15,8 @@ struct pm_quads {
     bool *needed; /* by id, below `bound`: the quad's other lanes may look at it; NULL: all lanes
                      end together */
     uint32_t bound;
-    uint32_t first_end; /* before the first, in reverse post order */
-    bool *ends_in_loop; /* by loop: lanes end in it */
+    uint32_t first_behind; /* the first block that may be behind an end, in reverse post order */
+    bool *ends_in_loop;    /* by loop: lanes end in it */
 };
 
 /* With PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS required; in the arena. false: out of memory.

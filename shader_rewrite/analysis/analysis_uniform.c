@@ -96,9 +96,8 @@ static bool is_uniform(const struct finding *f, const struct pm_ir_instr *instr)
     case SpvOpLoad: {
         const struct pm_ir_instr *pointer = pm_ir_operand_instr(instr, 0);
         const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
-        bool plain = instr->operand_count == 1 ||
-                     !(pm_ir_operand_word(&instr->operands[1]) & SpvMemoryAccessVolatileMask);
-        return plain && type && type->opcode == SpvOpTypePointer &&
+        return !pm_memory_access_of(f->memory, instr).writes && type &&
+               type->opcode == SpvOpTypePointer &&
                is_uniform_memory(f, pm_ir_operand_word(&type->operands[0])) &&
                operands_uniform(f, instr);
     }
@@ -151,9 +150,12 @@ static void reach(struct finding *f, uint32_t from, uint32_t block, uint32_t way
     }
     f->pending[(*count)++] = block;
     f->meets[block] = f->meets[block] || f->way[block] == MANY;
+    /* Lanes that stay in a loop which others leave may leave it elsewhere in a later turn. */
     for (uint32_t l = loops->loop_of[from]; l != PM_NO_LOOP; l = loops->loops[l].parent)
-        if (!pm_loop_is_around(loops, l, loops->loop_of[block]))
+        if (!pm_loop_is_around(loops, l, loops->loop_of[block])) {
             f->parts_in_loops[l] = true;
+            f->meets[loops->loops[l].merge] = true;
+        }
 }
 
 /* From a divergent branch to where all of its lanes are together again. */

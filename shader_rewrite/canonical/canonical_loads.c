@@ -8,6 +8,9 @@
  * So are reads of images with an implicit level of detail, which the lanes of a quad tell one
  * another: in the loop some of these may have gone, and behind it they are together again.
  *
+ * What is volatile, or has another name by which it may be written, is another thing at each load,
+ * whatever else is said of it; to the optimizer inputs and what is NonWritable is never written.
+ *
  * Left alone are loads through OpPtrAccessChain and of images, which the optimizer may use behind a
  * loop too; that any driver then has another value was not seen, and that none has is not known.
  * Loads of uniform buffers (where the module has no BufferBlock, as from SPIR-V 1.3 on) are made
@@ -19,46 +22,75 @@
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/ir/ir_walk.h"
 
-/* As the float guard's: none is left of the input's. The text is a letter and the loop. */
+/* As the float guard's: none is left of the input's. The text is a letter and a number: the loop,
+ * or the id of a load that no other is like. */
 #define MARKER_DECORATION SpvDecorationUserSemantic
 #define MARKER_LETTER 'l'
 #define TEXT_WORDS 3 /* ten bytes */
+#define ALONE 0x80000000u
 
 /* Of a pointer's uses, when the same load is looked for. */
 enum { MOST_SEEN = 64 };
 
 struct marking {
     struct pm_ir_module *module;
-    bool writable_uniforms;
+    struct pm_memory memory;
     bool *left_behind; /* by id of a variable */
-    bool changed;
+    bool *has_aliases; /* likewise */
+    bool any_alone, changed;
 };
 
 static bool is_buffer(const struct marking *m, const struct pm_ir_instr *variable)
 {
     uint32_t class = pm_ir_operand_word(&variable->operands[0]);
     return class == SpvStorageClassStorageBuffer ||
-           (class == SpvStorageClassUniform && m->writable_uniforms);
+           (class == SpvStorageClassUniform && m->memory.writable_uniforms);
 }
 
-/* The buffer that is loaded from; NULL: none, or not known. */
-static const struct pm_ir_instr *buffer_of(const struct marking *m, const struct pm_ir_instr *load)
+/* The variable that is loaded from; NULL: none, or not known. */
+static const struct pm_ir_instr *variable_of(const struct pm_ir_instr *load)
 {
     const struct pm_ir_instr *from =
         load->opcode == SpvOpLoad ? pm_ir_operand_instr(load, 0) : NULL;
     while (from && (from->opcode == SpvOpAccessChain || from->opcode == SpvOpInBoundsAccessChain ||
                     from->opcode == SpvOpCopyObject))
         from = pm_ir_operand_instr(from, 0);
-    return from && from->opcode == SpvOpVariable && is_buffer(m, from) ? from : NULL;
+    return from && from->opcode == SpvOpVariable ? from : NULL;
 }
 
-static void decorate(struct marking *m, struct pm_ir_def *result, uint32_t loop)
+/* The buffer that is loaded from; NULL: none, or not known. */
+static const struct pm_ir_instr *buffer_of(const struct marking *m, const struct pm_ir_instr *load)
 {
-    if (loop == PM_NO_LOOP)
+    const struct pm_ir_instr *from = variable_of(load);
+    return from && is_buffer(m, from) ? from : NULL;
+}
+
+/* Whether no other load is like it: it is volatile, or of a variable with aliases. */
+static bool is_alone(const struct marking *m, const struct pm_ir_instr *load)
+{
+    if (load->opcode != SpvOpLoad)
+        return false;
+    const struct pm_ir_instr *from = variable_of(load);
+    return pm_memory_access_of(&m->memory, load).writes ||
+           (from && m->has_aliases[from->result->id]);
+}
+
+static void find_aliases(struct marking *m)
+{
+    for (const struct pm_ir_instr *i = m->module->sections[PM_IR_SECTION_ANNOTATION].first; i;
+         i = i->next)
+        if (i->opcode == SpvOpDecorate &&
+            pm_ir_operand_word(&i->operands[1]) == SpvDecorationAliased)
+            m->has_aliases[i->operands[0].def->id] = true;
+}
+
+static void decorate(struct marking *m, struct pm_ir_def *result, uint32_t number)
+{
+    if (number == PM_NO_LOOP)
         return;
     uint32_t words[TEXT_WORDS] = {MARKER_LETTER};
     for (uint32_t digit = 0; digit < 8; digit++)
-        words[(1 + digit) / 4] |= ('a' + (loop >> 4 * digit & 15)) << (1 + digit) % 4 * 8;
+        words[(1 + digit) / 4] |= ('a' + (number >> 4 * digit & 15)) << (1 + digit) % 4 * 8;
     m->changed = true;
     pm_ir_decorate(m->module, result, MARKER_DECORATION,
                    PM_IR_ARGS(pm_ir_word(words[0]), pm_ir_word(words[1]), pm_ir_word(words[2])));
@@ -92,11 +124,18 @@ static void visit(struct marking *m, const struct pm_ir_function *function, bool
     const struct pm_dominators *dominators = pm_dominators(function);
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
         uint32_t loop = loops->loop_of[b->index];
+        for (const struct pm_ir_instr *i = b->body.first; mark && i; i = i->next)
+            if (is_alone(m, i)) {
+                m->any_alone = true;
+                decorate(m, i->result, ALONE | i->result->id);
+            }
         if (loop == PM_NO_LOOP)
             continue;
         bool before_exit = pm_dominates(dominators, b->index, loops->loops[loop].merge);
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             const struct pm_ir_instr *buffer = buffer_of(m, i);
+            if (is_alone(m, i))
+                continue;
             if (mark && i->result && pm_ir_opcode_is(i->opcode, PM_IR_OP_IMPLICIT_LOD))
                 decorate(m, i->result, loop);
             else if (buffer && mark && m->left_behind[buffer->result->id])
@@ -109,19 +148,22 @@ static void visit(struct marking *m, const struct pm_ir_function *function, bool
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
     struct marking m = {.module = module,
-                        .writable_uniforms = pm_memory_of(module).writable_uniforms,
-                        .left_behind = pm_arena_zalloc(module->arena, module->bound, sizeof(bool))};
-    if (!m.left_behind)
+                        .memory = pm_memory_of(module),
+                        .left_behind = pm_arena_zalloc(module->arena, module->bound, sizeof(bool)),
+                        .has_aliases = pm_arena_zalloc(module->arena, module->bound, sizeof(bool))};
+    if (!m.left_behind || !m.has_aliases)
         return pm_pass_result_of(
             pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound), false);
+    find_aliases(&m);
     for (struct pm_ir_function *f = module->first_function; f; f = f->next) {
         if (!f->first_block)
             continue;
         visit(&m, f, false);
         visit(&m, f, true);
     }
+    if (context)
+        *(bool *)context = m.any_alone;
     return pm_pass_result_of(true, m.changed);
 }
 

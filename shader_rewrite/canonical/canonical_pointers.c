@@ -16,7 +16,8 @@ struct nearing {
     const struct pm_loops *loops;
     struct pm_ir_def *
         *near; /* by id: what stands for it in the block; a definition of that block */
-    bool writable_uniforms, changed;
+    struct pm_memory memory;
+    bool changed;
 };
 
 /* Whether it loads what no invocation writes: constant buffers, push constants, handles of images.
@@ -25,11 +26,12 @@ static bool loads_constant(const struct nearing *n, const struct pm_ir_instr *lo
 {
     const struct pm_ir_instr *pointer = pm_ir_type_of(pm_ir_operand_instr(load, 0));
     const uint32_t class = pm_ir_operand_word(&pointer->operands[0]);
-    if (load->operand_count > 1 &&
-        (pm_ir_operand_word(&load->operands[1]) & SpvMemoryAccessVolatileMask))
+    if (class == SpvStorageClassUniformConstant)
+        return true;
+    if (pm_memory_access_of(&n->memory, load).writes) /* it is volatile */
         return false;
-    return class == SpvStorageClassUniformConstant || class == SpvStorageClassPushConstant ||
-           (class == SpvStorageClassUniform && !n->writable_uniforms);
+    return class == SpvStorageClassPushConstant ||
+           (class == SpvStorageClassUniform && !n->memory.writable_uniforms);
 }
 
 /* Whether it is the same wherever it is made. */
@@ -107,7 +109,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     (void)context;
     const uint32_t bound = module->bound;
     struct nearing n = {.module = module,
-                        .writable_uniforms = pm_memory_of(module).writable_uniforms,
+                        .memory = pm_memory_of(module),
                         .near = pm_arena_zalloc(module->arena, bound, sizeof(*n.near))};
     if (!n.near)
         return pm_pass_result_of(pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", bound),

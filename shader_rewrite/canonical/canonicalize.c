@@ -39,6 +39,7 @@ const char *pm_canonicalize_recipe(void)
 struct work {
     struct pm_pass_runner passes;
     const struct pm_canonicalize_info *info;
+    bool keeps_ids;         /* of what the optimizer removes none is given to anything else */
     struct pm_error broken; /* the rule that the original breaks; code PM_OK: none */
 };
 
@@ -59,6 +60,8 @@ static bool take_words(struct work *w, const uint32_t *words, size_t count, stru
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
+    if (w->keeps_ids && w->passes.module && module->bound < w->passes.module->bound)
+        module->bound = w->passes.module->bound;
     pm_ir_module_destroy(w->passes.module);
     w->passes.module = module;
     return true;
@@ -89,6 +92,7 @@ static const char *const step_names[] = {
     [PM_STEP_MERGE_RETURN] = "optimizer: merge returns",
     [PM_STEP_INLINE] = "optimizer: inline",
     [PM_STEP_SIMPLIFY] = "optimizer: simplify",
+    [PM_STEP_SIMPLIFY_KEEPING_COPIES] = "optimizer: simplify",
     [PM_STEP_MERGE_BLOCKS] = "optimizer: merge blocks",
 };
 
@@ -123,11 +127,12 @@ static bool has_callees(const struct pm_ir_module *module)
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
 static bool simplify_once(struct work *w, struct pm_error *error)
 {
+    bool changes; /* memory, by what the shader does not do */
     return run_pass(w, &pm_pass_avoid_crashes, NULL, error) &&
            (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
            run_pass(w, &pm_pass_fold_bitcasts, NULL, error) &&
-           run_pass(w, &pm_pass_mark_loads, NULL, error) &&
-           run_guarded(w, PM_STEP_SIMPLIFY, error) &&
+           run_pass(w, &pm_pass_mark_loads, &changes, error) &&
+           run_guarded(w, changes ? PM_STEP_SIMPLIFY_KEEPING_COPIES : PM_STEP_SIMPLIFY, error) &&
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
            run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
@@ -287,7 +292,7 @@ bool pm_canonicalize(const struct pm_canonicalize_info *info, struct pm_words *o
 bool pm_simplify(const uint32_t *words, size_t count, struct pm_pass_times *times,
                  struct pm_words *out, struct pm_error *error)
 {
-    struct work w = {.passes = pm_pass_runner_of(NULL, times)};
+    struct work w = {.passes = pm_pass_runner_of(NULL, times), .keeps_ids = true};
     bool ok = take_words(&w, words, count, error) && pm_ir_emit(w.passes.module, out, error);
     bool stable = !ok;
     for (int round = 0; round < MAX_ROUNDS && !stable; round++) {

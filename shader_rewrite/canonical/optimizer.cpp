@@ -35,7 +35,7 @@ void add_inline(Optimizer &optimizer)
         .RegisterPass(CreateEliminateDeadFunctionsPass());
 }
 
-void add_simplify(Optimizer &optimizer)
+void add_simplify(Optimizer &optimizer, bool keeps_copies)
 {
     optimizer.RegisterPass(CreateDeadBranchElimPass())
         .RegisterPass(CreatePrivateToLocalPass())
@@ -48,9 +48,10 @@ void add_simplify(Optimizer &optimizer)
         .RegisterPass(dead_code())
         .RegisterPass(CreateFoldSpecConstantOpAndCompositePass())
         .RegisterPass(CreateCCPPass())
-        .RegisterPass(CreateDeadBranchElimPass())
-        .RegisterPass(CreateCopyPropagateArraysPass())
-        .RegisterPass(CreateRedundancyEliminationPass())
+        .RegisterPass(CreateDeadBranchElimPass());
+    if (!keeps_copies)
+        optimizer.RegisterPass(CreateCopyPropagateArraysPass());
+    optimizer.RegisterPass(CreateRedundancyEliminationPass())
         .RegisterPass(CreateSimplificationPass())
         .RegisterPass(CreateDeadInsertElimPass())
         .RegisterPass(dead_code());
@@ -74,7 +75,10 @@ void add_passes(Optimizer &optimizer, pm_optimizer_step step)
         add_inline(optimizer);
         break;
     case PM_STEP_SIMPLIFY:
-        add_simplify(optimizer);
+        add_simplify(optimizer, false);
+        break;
+    case PM_STEP_SIMPLIFY_KEEPING_COPIES:
+        add_simplify(optimizer, true);
         break;
     case PM_STEP_MERGE_BLOCKS:
         add_merge_blocks(optimizer);

@@ -11,7 +11,7 @@
 
 /* Of SPIRV-Tools 2025.1 (scripts/khronos.txt). docs/results/README.md says what each version
  * changed. */
-#define PM_RECIPE_VERSION 8
+#define PM_RECIPE_VERSION 9
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,7 +23,8 @@ enum pm_optimizer_step {
                            */
     PM_STEP_INLINE,       /* callees are inlined */
     PM_STEP_SIMPLIFY,     /* SSA, dead code, copies, simplify */
-    PM_STEP_MERGE_BLOCKS, /* blocks are merged */
+    PM_STEP_SIMPLIFY_KEEPING_COPIES, /* the same, but what is a copy of memory is not read there */
+    PM_STEP_MERGE_BLOCKS,            /* blocks are merged */
 };
 
 enum pm_optimizer_result {

@@ -97,7 +97,10 @@ static void look_at_instruction(const struct pm_ir_instr *instr, struct pm_shade
     case SpvOpStore:
     case SpvOpCopyMemory:
     case SpvOpCopyMemorySized:
+    case SpvOpCooperativeMatrixStoreKHR:
     case SpvOpCooperativeMatrixStoreNV:
+    case SpvOpCooperativeMatrixStoreTensorNV:
+    case SpvOpCooperativeVectorStoreNV:
         out->has_side_effects |= is_outside(first);
         break;
     case SpvOpFunctionCall:

@@ -89,15 +89,56 @@ static struct pm_ir_def *build_hidden(const struct pm_hidden_constants *h,
     return pm_ir_build(&b, SpvOpBitcast, type, PM_IR_ARGS(pm_ir_id(bits)));
 }
 
+/* +0 of a float of another width, or a vector of such. */
+static bool is_other_zero(const struct pm_ir_instr *constant)
+{
+    const struct pm_ir_instr *type = is_constant(constant) ? pm_ir_type_of(constant) : NULL;
+    type = pm_ir_component_type(type);
+    if (!type || type->opcode != SpvOpTypeFloat || width_of(type) == 32)
+        return false;
+    if (constant->opcode == SpvOpConstantNull)
+        return true;
+    const bool composite = constant->opcode == SpvOpConstantComposite;
+    if (!composite && constant->opcode != SpvOpConstant)
+        return false;
+    for (uint32_t o = 0; composite && o < constant->operand_count; o++)
+        if (!is_other_zero(pm_ir_operand_instr(constant, o)))
+            return false;
+    const struct pm_ir_operand *number = &constant->operands[0];
+    if (!composite && !number->words)
+        return pm_ir_operand_word(number) == 0;
+    for (uint32_t w = 0; !composite && w < number->word_count; w++)
+        if (number->words[w])
+            return false;
+    return true;
+}
+
+/* A hidden zero of 32 bits, converted. */
+static struct pm_ir_def *build_other_zero(const struct pm_hidden_constants *h,
+                                          struct pm_ir_instr *before, struct pm_ir_def *type)
+{
+    struct pm_ir_builder b = {h->module, before->block, before};
+    struct pm_ir_def *single = pm_ir_type_float(h->module, 32);
+    if (type->instr->opcode == SpvOpTypeVector)
+        single =
+            pm_ir_type_vector(h->module, single, pm_ir_operand_word(&type->instr->operands[1]));
+    struct pm_ir_def *zero = pm_ir_global(h->module, SpvOpConstantNull, single, NULL, 0);
+    if (h->module->failed)
+        return zero;
+    return pm_ir_build(&b, SpvOpFConvert, type,
+                       PM_IR_ARGS(pm_ir_id(build_hidden(h, before, zero))));
+}
+
 struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *h, struct pm_ir_block *first,
                                  struct pm_ir_instr *before, struct pm_ir_def *type)
 {
     struct pm_ir_def *zero = pm_ir_global(h->module, SpvOpConstantNull, type, NULL, 0);
-    if (h->module->failed || !can_be_hidden(zero->instr))
+    const bool other = !h->module->failed && is_other_zero(zero->instr);
+    if (h->module->failed || (!other && !can_be_hidden(zero->instr)))
         return zero;
     if (!h->zero)
         h->zero = build_zero(h, first);
-    return build_hidden(h, before, zero);
+    return other ? build_other_zero(h, before, type) : build_hidden(h, before, zero);
 }
 
 struct pm_ir_def *pm_hide_constant(struct pm_hidden_constants *h, struct pm_ir_instr *before,
@@ -164,12 +205,16 @@ void pm_hide_constants(struct pm_hidden_constants *h, struct pm_ir_block *first,
         return;
     for (uint32_t i = 0; i < copy->operand_count; i++) {
         const struct pm_ir_instr *operand = pm_ir_operand_instr(copy, i);
-        if (!operand || operand == pm_ir_operand_instr(instr, i) || !can_be_hidden(operand) ||
-            (!rounded_freely && !alone && !has_zero(operand)))
+        if (!operand || operand == pm_ir_operand_instr(instr, i))
+            continue;
+        const bool other = is_other_zero(operand);
+        if (!other &&
+            (!can_be_hidden(operand) || (!rounded_freely && !alone && !has_zero(operand))))
             continue;
         if (!h->zero)
             h->zero = build_zero(h, first);
-        pm_ir_operand_set(&copy->operands[i], build_hidden(h, copy, operand->result));
+        pm_ir_operand_set(&copy->operands[i], other ? build_other_zero(h, copy, operand->type.def)
+                                                    : build_hidden(h, copy, operand->result));
         if (!rounded_freely && alone)
             return;
     }

@@ -56,9 +56,10 @@ static void fold_multiply(struct pm_zero_folding *f)
             pm_zero_fold_single(p * q, &f->out.c[i].bits))
             f->out.c[i].kind = PM_ZERO_CONSTANT;
     }
-    if (f->permitted && all(b, f->width, is_one))
+    const bool permitted = f->permitted && !pm_float_flushes(f->lookup->permission, f->instr);
+    if (permitted && all(b, f->width, is_one))
         pm_zero_fold_same(f, 0);
-    else if (f->permitted && all(a, f->width, is_one))
+    else if (permitted && all(a, f->width, is_one))
         pm_zero_fold_same(f, 1);
 }
 
@@ -100,7 +101,9 @@ static bool fold_quotient(struct pm_zero_folding *f, uint32_t i)
 
 static void fold_divide(struct pm_zero_folding *f)
 {
-    if (pm_zero_fold_has_exact_ones(f) && f->permitted && all(&f->operands[1], f->width, is_one)) {
+    if (pm_zero_fold_has_exact_ones(f) && f->permitted &&
+        !pm_float_flushes(f->lookup->permission, f->instr) &&
+        all(&f->operands[1], f->width, is_one)) {
         pm_zero_fold_same(f, 0);
         return;
     }

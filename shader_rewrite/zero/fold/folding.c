@@ -29,7 +29,9 @@ void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
 {
     bool exact = pm_zero_fold_all_are(zeroes, (uint64_t)1 << (f->width - 1));
     bool signed_zero = pm_float_is_signed(f->lookup->permission, f->instr->result);
-    if (!f->permitted || (signed_zero && !exact && !pm_zero_fold_all_are(zeroes, 0)))
+    bool flushes = pm_float_flushes(f->lookup->permission, f->instr);
+    if (!f->permitted || (signed_zero && !exact && !pm_zero_fold_all_are(zeroes, 0)) ||
+        (flushes && (exact || !signed_zero))) /* plus_zero keeps a sum */
         return;
     struct pm_zero_value sum = f->out;
     pm_zero_fold_same(f, index);

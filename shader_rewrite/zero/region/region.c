@@ -235,6 +235,14 @@ static bool may_follow(const struct finding *f, uint32_t from, uint32_t to)
     return true;
 }
 
+/* Whether the chain may go on in a construct's merge block: one that begins a loop cannot be split,
+ * since the loop would come around to what is no header. */
+static bool may_go_on_in(const struct finding *f, uint32_t block)
+{
+    const struct pm_ir_instr *merge = pm_ir_merge(f->round->cfg->blocks[block]);
+    return pm_cfg_reachable(f->round->cfg, block) && !(merge && merge->opcode == SpvOpLoopMerge);
+}
+
 /* A loop that the chain comes to is in the region whole. Returns its merge block; PM_NO_BLOCK: it
  * may not be. */
 static uint32_t add_loop(struct finding *f, uint32_t header)
@@ -242,7 +250,7 @@ static uint32_t add_loop(struct finding *f, uint32_t header)
     uint32_t count;
     uint32_t merge =
         pm_ir_block_of(pm_ir_merge(f->round->cfg->blocks[header])->operands[0].def)->index;
-    if (!pm_cfg_reachable(f->round->cfg, merge) || !block_may_be_in(f, header) ||
+    if (!may_go_on_in(f, merge) || !block_may_be_in(f, header) ||
         !collect_construct(f, header, merge, &count) || !sort_blocks(f, count))
         return PM_NO_BLOCK;
     add_construct(f, header, count, true);
@@ -258,7 +266,7 @@ static uint32_t follow(struct finding *f, struct pm_zero_part *part)
     uint32_t count;
     if (merge && merge->opcode == SpvOpSelectionMerge) {
         uint32_t to = pm_ir_block_of(merge->operands[0].def)->index;
-        if (!pm_cfg_reachable(round->cfg, to) || !collect_construct(f, part->block, to, &count) ||
+        if (!may_go_on_in(f, to) || !collect_construct(f, part->block, to, &count) ||
             !sort_blocks(f, count))
             return PM_NO_BLOCK;
         take_end(f, part);

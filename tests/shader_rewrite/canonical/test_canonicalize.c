@@ -138,6 +138,25 @@ static void test_samples_of_loops_stay_in_them(void **state)
     pm_words_finish(&module);
 }
 
+/* An input and a buffer that are said not to be written, but are volatile or have another name. */
+static void test_volatile_loads_stay(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    struct pm_words module = pm_test_assemble_file("volatile_loads.spvasm", 6), out;
+    const struct pm_canonicalize_info info = {.words = module.data,
+                                              .word_count = module.count,
+                                              .stage = PM_STAGE_FRAGMENT,
+                                              .entry_point = "main",
+                                              .target = vulkan_1_3};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(pm_test_count(&out, "OpLoad"), 6);
+    assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
+    pm_words_finish(&out);
+    pm_words_finish(&module);
+}
+
 /* What is made again behind a loop stands before what needs it, and never behind a merge
  * instruction. */
 static void test_behind_loops(void **state)
@@ -471,6 +490,7 @@ int main(void)
         cmocka_unit_test(test_floats_are_left_alone),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_samples_of_loops_stay_in_them),
+        cmocka_unit_test(test_volatile_loads_stay),
         cmocka_unit_test(test_behind_loops),
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_equal_constants_are_one),

@@ -397,6 +397,36 @@ static void test_use_that_is_never_reached(void **state)
     subject_finish(&s);
 }
 
+/* A selection whose merge block begins a loop: no region goes on there, and the shader is
+ * specialized all the same. */
+static void test_merge_that_begins_a_loop(void **state)
+{
+    (void)state;
+    struct subject s = subject_assemble(
+        "", "", "",
+        "%w = OpExtInst %float %glsl FMax %v0 %f0\n"
+        "%x = OpFMul %float %w %v1\n%y = OpExtInst %float %glsl Sin %x\n"
+        "%z = OpExtInst %float %glsl Cos %v1\n%wz = OpFMul %float %w %z\n"
+        "%less = OpFOrdLessThan %bool %v1 %f7\n"
+        "OpSelectionMerge %loop None\nOpBranchConditional %less %inside %loop\n"
+        "%inside = OpLabel\nOpStore %p0 %wz\nOpBranch %loop\n"
+        "%loop = OpLabel\n%a = OpPhi %float %y %entry %y %inside %b %next\n"
+        "%i = OpPhi %uint %u0 %entry %u0 %inside %j %next\n"
+        "OpLoopMerge %behind %next None\nOpBranch %test\n"
+        "%test = OpLabel\n%on = OpULessThan %bool %i %at\n"
+        "OpBranchConditional %on %next %behind\n"
+        "%next = OpLabel\n%b = OpFAdd %float %a %w\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"
+        "%behind = OpLabel\n%result = OpFMul %float %w %a\n");
+    struct pm_zero_profile profile;
+    struct pm_specialize_zero_info info = subject_info(&s, &profile);
+    info.take_all = true;
+    s.zero[subject_candidate(&s, SpvOpExtInst, GLSL_FMAX)] = 1;
+    struct pm_specialized out = subject_specialize(&s, &info);
+    assert_int_equal(out.transforms, 1);
+    pm_specialized_finish(&out);
+    subject_finish(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -411,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_opaque_values),
         cmocka_unit_test(test_narrow_values),
         cmocka_unit_test(test_use_that_is_never_reached),
+        cmocka_unit_test(test_merge_that_begins_a_loop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,11 +75,18 @@ static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
     return watch;
 }
 
-/* Through the cache; if_compiled: pipeline_build.h. */
+/* Where and how much is compiled (pipeline_build.h). */
+enum compiling {
+    IN_BACKGROUND, /* what has to be */
+    AT_ONCE,       /* the variant, and nothing else */
+    IF_COMPILED,   /* likewise, but it neither */
+};
+
+/* Through the cache. */
 static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                                   const struct pm_specialized_shader *shader,
                                   enum pm_specialized_use use, VkPipelineCache cache,
-                                  bool if_compiled, struct pm_error *error)
+                                  enum compiling compiling, struct pm_error *error)
 {
     struct pm_optimized *optimized = calloc(1, sizeof *optimized);
     if (!optimized) {
@@ -101,7 +108,8 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
         .name = name,
         .subgroup_size = shader->subgroup_size,
         .original = &shader->original,
-        .if_compiled = if_compiled,
+        .if_compiled = compiling == IF_COMPILED,
+        .at_once = compiling != IN_BACKGROUND,
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
         optimized->candidate =
@@ -144,7 +152,8 @@ static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
 {
     const VkPipelineCache cache = pm_pipeline_cache_get(optimizer->cache);
     const int64_t delayed = pm_thread_delayed(), start = pm_now();
-    struct pm_optimized *optimized = build(optimizer, pipeline, shader, use, cache, false, error);
+    struct pm_optimized *optimized =
+        build(optimizer, pipeline, shader, use, cache, IN_BACKGROUND, error);
     const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
     /* What is pushed later sessions must not take for granted. */
     if (optimized && use == PM_USE_ANYWHERE) {
@@ -250,14 +259,14 @@ static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm
     if (!cache)
         return NULL;
     if (optimizer->device->abilities.cache_control && !pipeline->object) {
-        optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, true, &error);
+        optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, IF_COMPILED, &error);
         if (optimized || error.code != PM_ERROR_STATE)
             return optimized;
     }
     const int64_t start = pm_now();
     if (took == 0 || start + took > until)
         return NULL;
-    optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, false, &error);
+    optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, AT_ONCE, &error);
     if (optimized)
         pm_specialized_shaders_took(optimizer->shaders, shader, pm_now() - start, true);
     return optimized;

@@ -98,14 +98,42 @@ static bool make_stages(struct build *build, const VkPipelineShaderStageCreateIn
 static bool build_one(struct pm_pipeline *pipeline, const struct pm_replacement *replacement,
                       struct pm_built *built, VkPipeline *handle, struct pm_error *error);
 
-/* A library's identical twin, made once and kept with it. */
-static bool twin(struct pm_pipeline *library, VkPipeline *handle, struct pm_error *error)
+/* A library's identical twin, made once and kept with it. at_once: pipeline_build.h; a thread of
+ * the lowest priority may be making it, under the lock. */
+static bool twin(struct pm_pipeline *library, bool at_once, VkPipeline *handle,
+                 struct pm_error *error)
 {
-    pthread_mutex_lock(&library->copying);
-    const bool made = library->copy || build_one(library, NULL, NULL, &library->copy, error);
+    bool made;
+    if (!at_once)
+        pthread_mutex_lock(&library->copying);
+    else if (pthread_mutex_trylock(&library->copying) != 0)
+        return pm_fail(error, PM_ERROR_STATE, "a library's twin is being made");
+    if (at_once && !library->copy)
+        made = pm_fail(error, PM_ERROR_STATE, "a library's twin is not made yet");
+    else
+        made = library->copy || build_one(library, NULL, NULL, &library->copy, error);
     *handle = library->copy;
     pthread_mutex_unlock(&library->copying);
     return made;
+}
+
+static bool replaces(const struct build *build, const struct pm_pipeline *library)
+{
+    return build->replacement && library->shader_owner &&
+           library->shader_owner == build->pipeline->shader_owner;
+}
+
+/* Before anything is compiled, which would be in vain where one is not there at once. */
+static bool make_twins(struct build *build, struct pm_error *error)
+{
+    const struct pm_pipeline *pipeline = build->pipeline;
+    const bool at_once = build->replacement && build->replacement->at_once;
+    for (uint32_t i = 0; i < pipeline->library_count; i++) {
+        struct pm_pipeline *library = pipeline->libraries[i];
+        if (!replaces(build, library) && !twin(library, at_once, &build->libraries[i], error))
+            return false;
+    }
+    return true;
 }
 
 static bool make_libraries(struct build *build, struct pm_error *error)
@@ -114,23 +142,21 @@ static bool make_libraries(struct build *build, struct pm_error *error)
     build->libraries = calloc(pipeline->library_count, sizeof *build->libraries);
     if (!build->libraries)
         return no_memory(error);
+    if (!make_twins(build, error))
+        return false;
     for (uint32_t i = 0; i < pipeline->library_count; i++) {
         struct pm_pipeline *library = pipeline->libraries[i];
-        const bool replace = build->replacement && library->shader_owner &&
-                             library->shader_owner == pipeline->shader_owner;
-        if (replace) {
-            if (!build_one(library, build->replacement, build->built, &build->libraries[i], error))
-                return false;
-            struct pm_built *built = build->built;
-            if (built->library_count == PM_LIBRARY_DEPTH) {
-                struct pm_device *device = pipeline->device;
-                device->dispatch.DestroyPipeline(device->handle, build->libraries[i], NULL);
-                return pm_fail(error, PM_ERROR_UNSUPPORTED, "libraries are nested too deeply");
-            }
-            built->libraries[built->library_count++] = build->libraries[i];
-        } else if (!twin(library, &build->libraries[i], error)) {
+        if (!replaces(build, library))
+            continue;
+        if (!build_one(library, build->replacement, build->built, &build->libraries[i], error))
             return false;
+        struct pm_built *built = build->built;
+        if (built->library_count == PM_LIBRARY_DEPTH) {
+            struct pm_device *device = pipeline->device;
+            device->dispatch.DestroyPipeline(device->handle, build->libraries[i], NULL);
+            return pm_fail(error, PM_ERROR_UNSUPPORTED, "libraries are nested too deeply");
         }
+        built->libraries[built->library_count++] = build->libraries[i];
     }
     return true;
 }

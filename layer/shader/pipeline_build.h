@@ -22,6 +22,8 @@ struct pm_replacement {
     bool dispatch_base; /* dispatches with it may begin at another workgroup than 0 */
     bool if_compiled;   /* refused with PM_ERROR_STATE where the driver would have to compile; needs
                            abilities.cache_control */
+    bool at_once;       /* likewise where a library's twin is not made yet: a game's thread neither
+                           compiles these nor waits for who does */
 };
 
 /* Whether its shader may be built with a required subgroup size: a compute pipeline whose game asks

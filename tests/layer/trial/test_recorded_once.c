@@ -2,10 +2,21 @@
  * so that a recording made a moment later binds it. */
 #include "tests/layer/trial/trying.h"
 
+#include "tests/layer/pipelines.h"
 #include "tests/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+/* In the sessions to come what is proven is made at once. */
+static void give_time(void)
+{
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    /* As long as a test machine that is busy may take. */
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+}
 
 /* A session with a trial, after which the dispatches' variant is known to be faster. */
 static void prove(void)
@@ -15,11 +26,7 @@ static void prove(void)
     trying_open(80000, NULL);
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     trying_close();
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    /* As long as a test machine that is busy may take. */
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    give_time();
 }
 
 /* In the next session, whether the recording of a pipeline that was just created names its variant.
@@ -111,6 +118,69 @@ static void not_in_a_session_that_tries_again(void **state)
     prove();
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
     assert_false(is_bound_at_once());
+}
+
+static VkPipeline link_all(const VkPipeline libraries[4])
+{
+    const struct parts parts = {.layout = trying.h.layout, .render_pass = trying.h.render_pass};
+    return make_graphics(&trying.h, &(struct graphics_options){.parts = &parts, .link = libraries});
+}
+
+/* The four parts of what optimized_graphics makes. */
+static void make_libraries(VkPipeline libraries[4])
+{
+    size_t size;
+    const uint32_t *words = optimized_words(VK_SHADER_STAGE_FRAGMENT_BIT, &size);
+    const struct parts parts = {.vertex = trying.h.vertex,
+                                .fragment = pm_harness_make_module(&trying.h, words, size),
+                                .layout = trying.h.layout,
+                                .render_pass = trying.h.render_pass};
+    for (uint32_t i = 0; i < 4; i++)
+        libraries[i] = make_graphics(
+            &trying.h, &(struct graphics_options){.parts = &parts,
+                                                  .library = 1u << i,
+                                                  .flags = VK_PIPELINE_CREATE_LIBRARY_BIT_KHR});
+    trying.h.vk.DestroyShaderModule(trying.h.device, parts.fragment, NULL);
+}
+
+static bool is_replaced(VkPipeline pipeline)
+{
+    return optimized_effective(&trying.h, pipeline, VK_PIPELINE_BIND_POINT_GRAPHICS) != pipeline;
+}
+
+/* The thread that creates a pipeline compiles no twins of its libraries, which nobody bounds, and
+ * waits for nobody who does; those that are there it links. */
+static void libraries_are_not_copied_at_once(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_graphics_pipeline_library", "VK_KHR_pipeline_library",
+                                      NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    VkPipeline libraries[4], linked[2];
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    give_time();
+    watch_start(pm_harness_driver());
+    pm_harness_open(&trying.h, &options);
+    trying.h.driver->hold_compiles(true);
+    make_libraries(libraries);
+    linked[0] = link_all(libraries);
+    assert_int_equal(watch_counts().variants, 0);
+    assert_false(is_replaced(linked[0]));
+    trying.h.driver->hold_compiles(false);
+    uint64_t until = 0;
+    while (!is_replaced(linked[0]) && patience(&until))
+        ;
+    assert_true(is_replaced(linked[0]));
+    linked[1] = link_all(libraries);
+    assert_true(is_replaced(linked[1]));
+    for (uint32_t i = 0; i < 4; i++)
+        trying.h.vk.DestroyPipeline(trying.h.device, libraries[i], NULL);
+    for (int i = 0; i < 2; i++)
+        trying.h.vk.DestroyPipeline(trying.h.device, linked[i], NULL);
+    pm_harness_close(&trying.h);
 }
 
 /* What was made under other options might compute something else. */
@@ -319,6 +389,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_compiled_is_made_at_once),
         PM_LAYERED_TEST(a_short_compile_is_made_at_once),
         PM_LAYERED_TEST(a_long_compile_is_not),
+        PM_LAYERED_TEST(libraries_are_not_copied_at_once),
         PM_LAYERED_TEST(not_in_a_session_that_tries_again),
         PM_LAYERED_TEST(not_with_other_options),
         PM_LAYERED_TEST(not_what_is_held_back),

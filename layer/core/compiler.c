@@ -166,14 +166,14 @@ static bool start(struct pm_compiler *compiler)
     return compiler->thread_count > 0;
 }
 
-bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
+static bool queue(struct pm_compiler *compiler, struct pm_job *job, bool waits)
 {
     /* In a forked child the lock may be held by a thread that does not exist there. */
     if (getpid() != compiler->process)
         return false;
-    if (job->impatient && pthread_mutex_trylock(&compiler->lock) != 0)
+    if (!waits && pthread_mutex_trylock(&compiler->lock) != 0)
         return false;
-    if (!job->impatient)
+    if (waits)
         pthread_mutex_lock(&compiler->lock);
     const bool taken = !compiler->stop &&
                        (job->always || compiler->waiting_count < compiler->most_waiting) &&
@@ -186,6 +186,16 @@ bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
     }
     pthread_mutex_unlock(&compiler->lock);
     return taken;
+}
+
+bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job)
+{
+    return queue(compiler, job, !job->impatient);
+}
+
+bool pm_compiler_try_queue(struct pm_compiler *compiler, struct pm_job *job)
+{
+    return queue(compiler, job, false);
 }
 
 static void drop_all(struct pm_job *jobs)

@@ -44,6 +44,9 @@ void pm_compiler_destroy(struct pm_compiler *compiler);
 /* Queues a job. false: it was not taken (queue full, no thread could be started, in a forked
  * child); neither run nor drop will be called. */
 bool pm_compiler_queue(struct pm_compiler *compiler, struct pm_job *job);
+/* The same, also not taken where a compile thread is at the queue, whatever the job: the caller
+ * does not wait. */
+bool pm_compiler_try_queue(struct pm_compiler *compiler, struct pm_job *job);
 
 /* Drops the owner's waiting jobs; running ones go on. */
 void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner);

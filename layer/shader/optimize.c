@@ -340,13 +340,6 @@ void pm_optimize_pause(struct pm_device *device, bool paused)
     pthread_mutex_unlock(&optimizer->lock);
 }
 
-void pm_optimize_heartbeat(struct pm_device *device)
-{
-    if (device->optimizer)
-        pm_journal_heartbeat(device->optimizer->journal, pm_now() / PM_SECOND,
-                             device->instance->config.debug.settle_seconds);
-}
-
 bool pm_optimize_shows_life(const struct pm_device *device)
 {
     return device->optimizer && pm_run_name() != NULL;
@@ -396,6 +389,34 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
     return wanted;
 }
 
+/* The same from where the game draws, who must not wait for a thread of the lowest priority: where
+ * one is at it, the next heartbeat tries again. */
+static void try_queue_job(struct pm_optimizer *optimizer)
+{
+    struct pm_compiler *compiler = optimizer->device->compiler;
+    bool done = false;
+    if (pthread_mutex_trylock(&optimizer->lock) == 0) {
+        done = optimizer->queued || optimizer->stopping || !compiler;
+        if (!done)
+            done = optimizer->queued = pm_compiler_try_queue(compiler, &optimizer->job);
+        pthread_mutex_unlock(&optimizer->lock);
+    }
+    if (!done)
+        atomic_store(&optimizer->due, true);
+}
+
+void pm_optimize_heartbeat(struct pm_device *device)
+{
+    struct pm_optimizer *optimizer = device->optimizer;
+    if (!optimizer)
+        return;
+    pm_journal_heartbeat(optimizer->journal, pm_now() / PM_SECOND,
+                         device->instance->config.debug.settle_seconds);
+    if (atomic_load_explicit(&optimizer->due, memory_order_relaxed) &&
+        atomic_exchange(&optimizer->due, false))
+        try_queue_job(optimizer);
+}
+
 /* One pipeline at a time, so that more urgent jobs get their turn. */
 static void run_job(struct pm_job *job)
 {
@@ -419,8 +440,13 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
     uint32_t wish = PM_WISH_BOUND;
     if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING))
         return;
-    pm_waiting_put(&optimizer->waiting, pipeline, false);
-    queue_job(optimizer, false);
+    if (pm_waiting_try_put(&optimizer->waiting, pipeline)) {
+        try_queue_job(optimizer);
+        return;
+    }
+    /* A later bind is the first one. */
+    atomic_store(&pipeline->heat, 0);
+    atomic_store(&pipeline->wish, PM_WISH_BOUND);
 }
 
 void pm_optimize_pipeline(struct pm_pipeline *pipeline)
@@ -432,7 +458,7 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
     if (!device->instance->config.debug.synchronous) {
         if (make_at_once(optimizer, pipeline)) {
             atomic_store(&optimizer->unsaved, true);
-            queue_job(optimizer, false);
+            try_queue_job(optimizer);
             if (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline))
                 return;
         }

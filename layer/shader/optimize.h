@@ -57,7 +57,7 @@ static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
         pm_optimize_first_bind(pipeline);
 }
 
-/* A heartbeat, for safe mode. */
+/* A heartbeat, for safe mode and what a bind left to do. */
 void pm_optimize_heartbeat(struct pm_device *device);
 
 /* Whether pm_optimize_alive is to be called: `piecemeal run` may have to know (safe mode). */

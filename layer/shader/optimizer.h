@@ -26,6 +26,7 @@ struct pm_optimizer {
     struct pm_at_once at_once;
     _Atomic bool unsaved;     /* the journal and what is kept are to be brought to the disk */
     _Atomic bool contest_due; /* something came of a contest */
+    _Atomic bool due;         /* the job is to be queued: who wanted to was not to wait for it */
     _Atomic bool was_full;    /* said once */
     struct pm_job job;        /* takes one waiting pipeline after another */
     pthread_mutex_t lock;

@@ -13,22 +13,37 @@ void pm_waiting_finish(struct pm_waiting *waiting)
     pthread_mutex_destroy(&waiting->lock);
 }
 
+/* Under the lock. */
+static void put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool held)
+{
+    if (atomic_load(&pipeline->gone))
+        return;
+    pm_pipeline_reference(pipeline);
+    pipeline->waits = true;
+    pipeline->held = held;
+    pipeline->previous_waiting = NULL;
+    pipeline->next_waiting = waiting->first;
+    if (waiting->first)
+        waiting->first->previous_waiting = pipeline;
+    waiting->first = pipeline;
+    waiting->count++;
+    waiting->held += held;
+}
+
 void pm_waiting_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool held)
 {
     pthread_mutex_lock(&waiting->lock);
-    if (!atomic_load(&pipeline->gone)) {
-        pm_pipeline_reference(pipeline);
-        pipeline->waits = true;
-        pipeline->held = held;
-        pipeline->previous_waiting = NULL;
-        pipeline->next_waiting = waiting->first;
-        if (waiting->first)
-            waiting->first->previous_waiting = pipeline;
-        waiting->first = pipeline;
-        waiting->count++;
-        waiting->held += held;
-    }
+    put(waiting, pipeline, held);
     pthread_mutex_unlock(&waiting->lock);
+}
+
+bool pm_waiting_try_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline)
+{
+    if (pthread_mutex_trylock(&waiting->lock) != 0)
+        return false;
+    put(waiting, pipeline, false);
+    pthread_mutex_unlock(&waiting->lock);
+    return true;
 }
 
 /* Under the lock. */

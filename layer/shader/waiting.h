@@ -24,6 +24,10 @@ void pm_waiting_finish(struct pm_waiting *waiting);
  * not put. */
 void pm_waiting_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool held);
 
+/* The same of one that is not held, from a bind. false: somebody looks at all that wait, who may be
+ * of the lowest priority; it was not put. */
+bool pm_waiting_try_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline);
+
 /* The next one, whose reference becomes the caller's; room: those that are held too. NULL: none. */
 struct pm_pipeline *pm_waiting_take(struct pm_waiting *waiting, bool room);
 

@@ -139,13 +139,9 @@ static void say_window(struct pm_sampling *sampling, uint64_t heartbeat, const c
     sampling->changed_at = now;
 }
 
-uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
+/* The window sees a heartbeat. Under the lock. */
+static void beat(struct pm_sampling *sampling, uint64_t heartbeat)
 {
-    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
-        return 0;
-    const uint64_t heartbeat =
-        atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
-    pthread_mutex_lock(&sampling->lock);
     bool was_open = sampling->window.open;
     switch (pm_window_heartbeat(&sampling->window)) {
     case PM_WINDOW_OPENED:
@@ -170,6 +166,19 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
     }
     if (was_open && ++sampling->since_checkpoint >= sampling->checkpoint_heartbeats)
         raise_checkpoint(sampling);
+}
+
+uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
+{
+    if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed))
+        return 0;
+    const uint64_t heartbeat =
+        atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
+    atomic_fetch_add(&sampling->due, 1);
+    if (pthread_mutex_trylock(&sampling->lock) != 0)
+        return heartbeat;
+    for (uint32_t due = atomic_exchange(&sampling->due, 0); due > 0; due--)
+        beat(sampling, heartbeat);
     pthread_mutex_unlock(&sampling->lock);
     return heartbeat;
 }

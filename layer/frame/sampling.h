@@ -60,6 +60,7 @@ struct pm_sampling {
     struct pm_window window;
     _Atomic uint64_t windows; /* that were opened; read without the lock */
     struct pm_random random;
+    _Atomic uint32_t due;        /* heartbeats that the window has not seen yet */
     uint32_t since_checkpoint;   /* heartbeats */
     uint64_t changed_heartbeat;  /* that opened or closed a window last; 0: none yet */
     int64_t changed_at;          /* pm_now() then, or when the device was created */
@@ -94,7 +95,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
 void pm_sampling_destroy(struct pm_sampling *sampling);
 
 /* A heartbeat: a present, or a submission where `presents` is false. Its number, from 1 on; 0: the
- * device is lost, and nothing counts any more. */
+ * device is lost, and nothing counts any more. Waits for nobody: where a thread of ours has the
+ * lock, the window sees it with the next one. */
 uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);
 
 /* A command buffer begins. true: it is sampled, the hooks are armed and pm_sampling_end is owed.

@@ -400,10 +400,17 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
 
 void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat)
 {
-    if (trials == NULL || heartbeat % TRIAL_LOOK != 0)
+    if (trials == NULL)
         return;
-    pthread_mutex_lock(&trials->lock);
-    pm_budget_frames(&trials->budget, TRIAL_LOOK, pm_now());
+    if (heartbeat % TRIAL_LOOK == 0)
+        atomic_fetch_add(&trials->looks_due, 1);
+    /* A thread of ours may have the lock: no frame waits for it, but the next one looks. */
+    if (atomic_load_explicit(&trials->looks_due, memory_order_relaxed) == 0 ||
+        pthread_mutex_trylock(&trials->lock) != 0)
+        return;
+    const uint32_t looks = atomic_exchange(&trials->looks_due, 0);
+    if (looks > 0)
+        pm_budget_frames(&trials->budget, looks * TRIAL_LOOK, pm_now());
     for (struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next)
         look_at(trial, heartbeat);
     pthread_mutex_unlock(&trials->lock);

@@ -136,13 +136,28 @@ static enum pm_outcome judge(struct pm_trial *trial, struct pm_paired *paired)
     return outcome;
 }
 
+static const char *const words[] = {[PM_FASTER] = "faster: used",
+                                    [PM_SLOWER] = "dropped",
+                                    [PM_UNDECIDED] = "undecided: tried again later"};
+
+/* Before the lock is taken, which a log may hold for as long as a file does. The poller's. */
+static void log_outcome(const struct pm_trial *trial, enum pm_outcome outcome,
+                        const struct pm_paired *paired)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&trial->key, key);
+    pm_log_info(
+        trial->owner->device->instance->log,
+        "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
+        " pairs%s), %s",
+        key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->pairs_seen.count,
+        atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "", words[outcome]);
+}
+
 /* Under the lock. */
 static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct pm_paired *paired)
 {
     struct pm_trials *trials = trial->owner;
-    static const char *const words[] = {[PM_FASTER] = "faster: used",
-                                        [PM_SLOWER] = "dropped",
-                                        [PM_UNDECIDED] = "undecided: tried again later"};
     atomic_store(&trial->over, true);
     trial->outcome = outcome;
     trial->again = false;
@@ -152,14 +167,6 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     trials->unreported = true;
     pm_trial_trace(trial, false, words[outcome]);
     pm_trial_set_awake(trial, false);
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&trial->key, key);
-    pm_log_info(
-        trials->device->instance->log,
-        "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
-        " pairs%s), %s",
-        key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->pairs_seen.count,
-        atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "", words[outcome]);
     for (struct pm_candidate *c = trial->first; c != NULL && outcome != PM_UNDECIDED; c = c->next)
         c->verdict(c, outcome == PM_FASTER);
 }
@@ -262,8 +269,11 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
             pm_pair_list_keep(&trial->pairs_seen, &owner, false);
         return;
     }
+    /* `again` does not change while it is not over. */
+    const bool stays = again && outcome == PM_UNDECIDED;
+    if (!stays)
+        log_outcome(trial, outcome, &paired);
     pthread_mutex_lock(&trials->lock);
-    const bool stays = trial->again && outcome == PM_UNDECIDED;
     if (stays)
         pm_trial_leave(trial);
     else

@@ -86,14 +86,22 @@ void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
     pthread_mutex_unlock(&trials->lock);
 }
 
+/* What is told of one that goes on: what is the lock's of it. */
+struct going_on {
+    const struct pm_trial *trial;
+    bool undecided;
+    uint32_t retry;
+};
+
 /* Heartbeats until the trial has as many pairs as it wants, if they go on coming as they do; 0: it
- * cannot be told. The poller's thread. */
-static uint64_t frames_more(const struct pm_trial *trial, uint64_t heartbeat)
+ * cannot be told. The poller's thread, without the lock. */
+static uint64_t frames_more(const struct going_on *of, uint64_t heartbeat)
 {
+    const struct pm_trial *trial = of->trial;
     const uint64_t since = heartbeat - trial->begun_at;
-    if (trial->outcome == PM_UNDECIDED) {
+    if (of->undecided) {
         const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
-        return idle < trial->retry ? trial->retry - idle : 1;
+        return idle < of->retry ? of->retry - idle : 1;
     }
     double *ratios = pm_trial_log_ratios(trial);
     if (ratios == NULL)
@@ -114,7 +122,8 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
     *sum = (struct pm_trials_sum){0};
     if (trials == NULL)
         return;
-    uint32_t looked_at = 0;
+    struct going_on going_on[SUMMED];
+    uint32_t count = 0;
     pthread_mutex_lock(&trials->lock);
     *sum = trials->past;
     const uint64_t heartbeat = pm_trials_now(trials);
@@ -126,10 +135,13 @@ void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum)
         }
         pm_trial_sum_decided(trial, sum);
         sum->going_on += !decided;
-        if (!decided && looked_at++ < SUMMED) {
-            const uint64_t more = frames_more(trial, heartbeat);
-            sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
-        }
+        if (!decided && count < SUMMED)
+            going_on[count++] =
+                (struct going_on){trial, trial->outcome == PM_UNDECIDED, trial->retry};
     }
     pthread_mutex_unlock(&trials->lock);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t more = frames_more(&going_on[i], heartbeat);
+        sum->frames_more = more > sum->frames_more ? more : sum->frames_more;
+    }
 }

@@ -89,6 +89,7 @@ struct pm_trials {
     struct pm_trial *spare;    /* empty ones */
     struct pm_trials_sum past; /* of those that were emptied */
     bool unreported;
+    _Atomic uint32_t looks_due; /* at who is idle */
     struct pm_budget budget;
     int64_t owed_kept, owed_kept_at; /* nanoseconds, and when: pm_now(); the poller's */
     bool owed_failed;                /* likewise: it could not be kept */

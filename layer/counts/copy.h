@@ -3,7 +3,8 @@
  * counters of variants to host memory, and its buffer. Reused when it is through; a queue has up to
  * PM_QUEUE_COPIES.
  *
- * Thread safety: under the readback's lock; what submits, also while the game holds the queue.
+ * Thread safety: under the readback's lock; what submits, also while the game holds the queue. One
+ * that is through is who takes it's alone, until it may be prepared again.
  */
 #pragma once
 
@@ -12,19 +13,20 @@
 
 /* A variant in a copy. It holds the reference that the queue's dirty list held. */
 struct pm_copy_entry {
-    struct pm_variant *variant;
-    uint64_t offset; /* bytes in the copy's buffer */
+    struct pm_variant *variant; /* NULL: the reference is another's again */
+    uint64_t offset;            /* bytes in the copy's buffer */
     uint64_t calls;
     uint32_t scene;        /* of what is copied (scene.h) */
     uint32_t user_changes; /* the variant's, when the copy was submitted */
     bool data; /* false: nothing was copied, other queues were using it; this only marks when ours
-                  are done */
+                  are done. Of a copy that is through: it is to be read */
 };
 
 struct pm_copy {
     struct pm_queue *queue;
     struct pm_copy *next; /* in the order of submission */
     bool under_way;
+    bool usable; /* it is through, and the driver says that it was made; else it was given up */
     VkCommandBuffer commands;
     VkFence fence;  /* where there are no timeline semaphores */
     uint64_t value; /* of the queue's timeline */

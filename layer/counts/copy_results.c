@@ -11,25 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* References to give back once the lock is not held. */
-struct releases {
-    struct pm_variant **variants;
-    size_t count, capacity;
-};
-
-static void release_later(struct releases *releases, struct pm_variant *variant)
-{
-    if (releases->count == releases->capacity) {
-        size_t capacity = releases->capacity > 0 ? releases->capacity * 2 : 64;
-        struct pm_variant **variants = realloc(releases->variants, capacity * sizeof *variants);
-        if (variants == NULL)
-            return; /* out of memory: the variant stays, which is safe */
-        releases->variants = variants;
-        releases->capacity = capacity;
-    }
-    releases->variants[releases->count++] = variant;
-}
-
 /* What a copy holds of a variant's counters, and what was seen of them last: two 32-bit words, low
  * first, are a 64-bit one on the little-endian hosts that Vulkan runs on. */
 static const uint64_t *found_in(const struct pm_copy *copy, const struct pm_copy_entry *entry)
@@ -160,9 +141,9 @@ static bool count_again(struct pm_queue *queue, const struct pm_copy_entry *entr
            !pm_count_elsewhere(queue, variant) && pm_count_dirty(queue, variant);
 }
 
-/* An entry whose copy is through; under the lock. */
-static void finish_entry(struct pm_copy *copy, const struct pm_copy_entry *entry, bool usable,
-                         struct pm_report *report, struct releases *releases)
+/* An entry whose copy is through, under the lock: whether what it holds is read, and who reads what
+ * it does not. */
+static void finish_entry(const struct pm_copy *copy, struct pm_copy_entry *entry)
 {
     struct pm_variant *variant = entry->variant;
     struct pm_queue *queue = copy->queue;
@@ -170,72 +151,91 @@ static void finish_entry(struct pm_copy *copy, const struct pm_copy_entry *entry
     const bool alone =
         entry->user_changes == variant->counted.user_changes && !pm_count_elsewhere(queue, variant);
     pm_count_through(queue, variant);
+    entry->data = copy->usable && entry->data && alone;
+    if (copy->usable && !entry->data && count_again(queue, entry))
+        entry->variant = NULL; /* the reference moved back */
+}
+
+/* Reads what was copied, without the lock: what was seen last belongs to who takes copies. */
+static void read_entry(const struct pm_copy *copy, const struct pm_copy_entry *entry,
+                       struct pm_report *report)
+{
     struct pm_error error = {0};
-    if (usable && entry->data && alone) {
-        if (variant->values != NULL)
-            add_words(copy, entry);
-        else if (!add_counts(report, copy, entry, &error))
-            pm_log_warning(queue->device->instance->log, "counters were not kept: %s",
-                           error.message);
-    } else if (usable && count_again(queue, entry)) {
-        return; /* the reference moved back */
-    }
-    release_later(releases, variant);
+    if (entry->variant == NULL)
+        return;
+    if (entry->data && entry->variant->values != NULL)
+        add_words(copy, entry);
+    else if (entry->data && !add_counts(report, copy, entry, &error))
+        pm_log_warning(copy->queue->device->instance->log, "counters were not kept: %s",
+                       error.message);
+    pm_variant_release(entry->variant);
 }
 
 /* Whether a copy is through. VK_ERROR_DEVICE_LOST and the like count: nothing more will come. */
-static bool is_done(const struct pm_readback *readback, const struct pm_copy *copy, bool *usable)
+static bool is_done(const struct pm_readback *readback, struct pm_copy *copy)
 {
     const VkResult result = pm_copy_result(copy);
     if (result == VK_ERROR_DEVICE_LOST)
         pm_device_was_lost(readback->device);
-    *usable = result == VK_SUCCESS;
+    copy->usable = result == VK_SUCCESS;
     return result != VK_NOT_READY || readback->given_up;
 }
 
-/* Under the lock. */
-static bool take_finished(struct pm_readback *readback, struct pm_report *report,
-                          struct releases *releases)
+/* Takes the copies that are through from those under way, in their order. Under the lock. */
+static struct pm_copy *unlink_finished(struct pm_readback *readback)
 {
-    bool any = false;
-    struct pm_copy *previous = NULL;
+    struct pm_copy *previous = NULL, *finished = NULL, **end = &finished;
     /* Queues with an earlier copy that is not through: the differences need the order. */
     uint32_t behind = 0;
     for (struct pm_copy *copy = readback->first, *next; copy != NULL; copy = next) {
         next = copy->next;
-        bool usable;
-        if ((behind & copy->queue->bit) != 0 || !is_done(readback, copy, &usable)) {
+        if ((behind & copy->queue->bit) != 0 || !is_done(readback, copy)) {
             behind |= copy->queue->bit;
             previous = copy;
             continue;
         }
-        any = true;
         for (uint32_t i = 0; i < copy->entry_count; i++)
-            finish_entry(copy, &copy->entries[i], usable, report, releases);
-        /* A copy that was given up may still be running: its command buffer is not used again. */
-        if (usable)
-            pm_copy_reuse(copy);
+            finish_entry(copy, &copy->entries[i]);
         if (previous != NULL)
             previous->next = next;
         else
             readback->first = next;
         if (readback->last == copy)
             readback->last = previous;
-        atomic_fetch_sub(&readback->under_way, 1);
+        copy->next = NULL;
+        *end = copy;
+        end = &copy->next;
     }
-    return any;
+    return finished;
 }
 
+/* They were read. Under the lock. */
+static void reuse(struct pm_readback *readback, struct pm_copy *finished)
+{
+    for (struct pm_copy *copy = finished, *next; copy != NULL; copy = next) {
+        next = copy->next; /* once it is reused it may be put under way again */
+        /* A copy that was given up may still be running: its command buffer is not used again. */
+        if (copy->usable)
+            pm_copy_reuse(copy);
+        atomic_fetch_sub(&readback->under_way, 1);
+    }
+    if (finished != NULL && atomic_load(&readback->under_way) == 0)
+        pthread_cond_broadcast(&readback->done);
+}
+
+/* The lock, which submissions and presents take, is not held while copies are read: that takes as
+ * long as megabytes do, on a thread of low priority. */
 bool pm_readback_take(struct pm_readback *readback, struct pm_report *report)
 {
-    struct releases releases = {0};
     pthread_mutex_lock(&readback->lock);
-    const bool any = take_finished(readback, report, &releases);
-    if (any && readback->first == NULL)
-        pthread_cond_broadcast(&readback->done);
+    struct pm_copy *finished = unlink_finished(readback);
     pthread_mutex_unlock(&readback->lock);
-    for (size_t i = 0; i < releases.count; i++)
-        pm_variant_release(releases.variants[i]);
-    free(releases.variants);
-    return any;
+    for (const struct pm_copy *copy = finished; copy != NULL; copy = copy->next) {
+        for (uint32_t i = 0; i < copy->entry_count; i++)
+            read_entry(copy, &copy->entries[i], report);
+    }
+    pthread_mutex_lock(&readback->lock);
+    reuse(readback, finished);
+    pthread_mutex_unlock(&readback->lock);
+    return finished != NULL;
 }

@@ -159,7 +159,7 @@ static void drain(struct pm_readback *readback)
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_SECONDS;
-    while (readback->first != NULL && !readback->given_up) {
+    while (atomic_load(&readback->under_way) > 0 && !readback->given_up) {
         if (pthread_cond_timedwait(&readback->done, &readback->lock, &until) == ETIMEDOUT)
             readback->given_up = true;
     }

@@ -188,7 +188,8 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
 static inline bool pm_command_begin_again(struct pm_command *command,
                                           const VkCommandBufferBeginInfo *info)
 {
-    if (command->touched || command->secondary)
+    if (command->touched || command->secondary || command->simultaneous ||
+        (info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT) != 0)
         return false;
     if ((info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) == 0 &&
         atomic_load_explicit(&command->submits, memory_order_relaxed) > 1)

@@ -21,19 +21,23 @@ static void bind_own(struct pm_device *device, VkCommandBuffer handle,
 }
 
 /* Generated commands come, which run with the game's own pipeline and name it: it is bound where a
- * variant may stand in its place. What it returns is to be given to generated_end. NULL is allowed.
- */
+ * variant may stand in its place, of a contest too, which the pipeline itself does not name. What
+ * it returns is to be given to generated_end. NULL is allowed. */
 static struct pm_command *generated_begin(struct pm_device *device, VkCommandBuffer handle,
                                           struct pm_pipeline *known)
 {
-    if (known == NULL ||
-        (atomic_load(&known->optimized) == NULL && atomic_load(&known->folded) == NULL))
+    if (known == NULL)
         return NULL;
     struct pm_command *command = pm_command_tracked(device, handle);
+    const int point = pm_pipeline_computes(known) ? PM_COMPUTE : PM_GRAPHICS;
+    const struct pm_bound *bound =
+        command != NULL && command->bound[point].pipeline == known ? &command->bound[point] : NULL;
+    if (atomic_load(&known->optimized) == NULL && atomic_load(&known->folded) == NULL &&
+        (bound == NULL || bound->now == bound->game))
+        return NULL;
     if (command != NULL)
         pm_binding_obstacle_begins(command, PM_ACTIVE_GENERATED_COMMANDS);
-    if (command == NULL ||
-        command->bound[pm_pipeline_computes(known) ? PM_COMPUTE : PM_GRAPHICS].pipeline != known)
+    if (bound == NULL)
         bind_own(device, handle, known);
     return command;
 }

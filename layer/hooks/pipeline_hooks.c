@@ -2,6 +2,7 @@
  * it is made of is remembered, for variants. */
 #include "layer/core/session.h"
 #include "layer/frame/sampling.h"
+#include "layer/generate/create_info.h"
 #include "layer/hooks/caller.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -59,7 +60,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
     /* Also of those that get no variants: their states may be set while another is bound. */
     for (uint32_t i = 0; device->pipelines && i < count; i++)
         pm_dynamic_states_add(&device->pipelines->dynamic, infos[i].pDynamicState,
-                              (uint64_t[PM_DYNAMIC_WORDS]){0});
+                              pm_own_state(&infos[i]), (uint64_t[PM_DYNAMIC_WORDS]){0});
     /* VK_PIPELINE_COMPILE_REQUIRED leaves null handles; after an error they need not even be that.
      */
     for (uint32_t i = 0; wanted && i < count; i++) {

@@ -5,6 +5,9 @@
  * put back away from the pipeline's own draws only where it leaves all that any other leaves. A
  * pipeline that is made while others are recorded may come too late for these.
  *
+ * What a part of a pipeline lists of another part's states is ignored by Vulkan (vkspec,
+ * VkPipelineDynamicStateCreateInfo and Graphics Pipeline Libraries).
+ *
  * Thread safety: any thread.
  */
 #pragma once
@@ -28,9 +31,11 @@ struct pm_dynamic_states {
 void pm_dynamic_states_init(struct pm_dynamic_states *states);
 void pm_dynamic_states_finish(struct pm_dynamic_states *states);
 
-/* A pipeline leaves these (NULL: none), which are added to its set, as bits. */
+/* A pipeline with these parts of its own leaves these (NULL: none), which are added to its set, as
+ * bits. A state of which it is not known to which part it belongs is not added for a part alone. */
 void pm_dynamic_states_add(struct pm_dynamic_states *states,
                            const VkPipelineDynamicStateCreateInfo *info,
+                           VkGraphicsPipelineLibraryFlagsEXT own,
                            uint64_t set[static PM_DYNAMIC_WORDS]);
 /* Shader objects leave all, and no pipeline has so many. */
 void pm_dynamic_states_add_all(struct pm_dynamic_states *states);

@@ -291,9 +291,10 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
 }
 
 static void remember_dynamic(struct pm_pipeline *pipeline,
-                             const VkPipelineDynamicStateCreateInfo *info)
+                             const VkPipelineDynamicStateCreateInfo *info,
+                             VkGraphicsPipelineLibraryFlagsEXT own)
 {
-    pm_dynamic_states_add(&pipeline->device->pipelines->dynamic, info, pipeline->dynamic);
+    pm_dynamic_states_add(&pipeline->device->pipelines->dynamic, info, own, pipeline->dynamic);
     for (uint32_t i = 0; i < pipeline->library_count; i++)
         for (int word = 0; word < PM_DYNAMIC_WORDS; word++)
             pipeline->dynamic[word] |= pipeline->libraries[i]->dynamic[word];
@@ -311,7 +312,7 @@ static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipeline
         !remember_layout(pipeline, info->layout, has_stages, error) ||
         (has_stages && !remember_stages(pipeline, info->pStages, info->stageCount, error)))
         return false;
-    remember_dynamic(pipeline, info->pDynamicState);
+    remember_dynamic(pipeline, info->pDynamicState, own);
     VkGraphicsPipelineCreateInfo used = *info;
     if (own == 0 || has_vertex_input_only)
         used.renderPass = VK_NULL_HANDLE; /* not read, and may be anything */

@@ -106,21 +106,39 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
                : PM_VERDICT_NONE;
 }
 
+/* What is looked for of an original. */
+struct search {
+    const struct pm_shader_key *original;
+    const struct pm_environment *environment;
+    uint64_t options;
+    int64_t now;
+    const struct pm_signed_verdicts *by; /* NULL but for what is signed */
+    const struct pm_environment *by_environment;
+};
+
 /* Whether a variant that can be made again is of those that are looked for. */
-static bool is_faster(const struct pm_kept_variant *kept, int64_t now)
+static bool is_faster(const struct pm_kept_variant *kept, const struct search *search)
 {
-    return pm_kept_verdict(kept, now) == PM_VERDICT_FASTER;
+    return pm_kept_verdict(kept, search->now) == PM_VERDICT_FASTER;
 }
 
-static bool is_wanted(const struct pm_kept_variant *kept, int64_t now)
+static bool is_wanted(const struct pm_kept_variant *kept, const struct search *search)
 {
-    return kept->sessions.wanted && pm_kept_verdict(kept, now) == PM_VERDICT_NONE;
+    return kept->sessions.wanted && pm_kept_verdict(kept, search->now) == PM_VERDICT_NONE;
 }
 
-static bool find_of_original(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
-                             const struct pm_environment *environment, uint64_t options,
-                             int64_t now,
-                             bool (*is_it)(const struct pm_kept_variant *kept, int64_t now),
+static bool is_signed(const struct pm_kept_variant *kept, const struct search *search)
+{
+    if (pm_kept_verdict(kept, search->now) != PM_VERDICT_NONE)
+        return false;
+    const struct pm_signed_verdict *verdict = pm_signed_verdicts_find(
+        search->by, &kept->key, search->by_environment, (uint64_t)search->now);
+    return verdict && verdict->faster;
+}
+
+static bool find_of_original(struct pm_verdicts *verdicts, const struct search *search,
+                             bool (*is_it)(const struct pm_kept_variant *kept,
+                                           const struct search *search),
                              struct pm_kept_variant *kept)
 {
     const struct pm_kept_variant *latest = NULL;
@@ -129,9 +147,10 @@ static bool find_of_original(struct pm_verdicts *verdicts, const struct pm_shade
     pthread_mutex_lock(&verdicts->lock);
     for (size_t i = 0; i < verdicts->table.count; i++) {
         const struct pm_kept_variant *other = &verdicts->table.variants[i];
-        if (pm_shader_key_equal(&other->original, original) &&
-            pm_kept_same_environment(&other->environment, environment) && other->made.count > 0 &&
-            other->made.options == options && is_it(other, now) &&
+        if (pm_shader_key_equal(&other->original, search->original) &&
+            pm_kept_same_environment(&other->environment, search->environment) &&
+            other->made.count > 0 && other->made.options == search->options &&
+            is_it(other, search) &&
             (!latest || other->decided_at > latest->decided_at ||
              (other->decided_at == latest->decided_at && other->used_at > latest->used_at)))
             latest = other;
@@ -146,14 +165,26 @@ bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shade
                              const struct pm_environment *environment, uint64_t options,
                              int64_t now, struct pm_kept_variant *kept)
 {
-    return find_of_original(verdicts, original, environment, options, now, is_faster, kept);
+    const struct search search = {original, environment, options, now, NULL, NULL};
+    return find_of_original(verdicts, &search, is_faster, kept);
 }
 
 bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
                               const struct pm_environment *environment, uint64_t options,
                               int64_t now, struct pm_kept_variant *kept)
 {
-    return find_of_original(verdicts, original, environment, options, now, is_wanted, kept);
+    const struct search search = {original, environment, options, now, NULL, NULL};
+    return find_of_original(verdicts, &search, is_wanted, kept);
+}
+
+bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signed_verdicts *by,
+                             const struct pm_environment *by_environment,
+                             const struct pm_shader_key *original,
+                             const struct pm_environment *environment, uint64_t options,
+                             int64_t now, struct pm_kept_variant *kept)
+{
+    const struct search search = {original, environment, options, now, by, by_environment};
+    return by->count > 0 && find_of_original(verdicts, &search, is_signed, kept);
 }
 
 bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_environment *environment)

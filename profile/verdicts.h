@@ -20,6 +20,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "profile/profile.h"
+#include "profile/signed_verdicts.h"
 #include "profile/words_store.h"
 
 enum {
@@ -127,7 +128,16 @@ bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shad
                               const struct pm_environment *environment, uint64_t options,
                               int64_t now, struct pm_kept_variant *kept);
 
-/* Whether there may be any such at all in the environment, whatever the subgroup size. */
+/* Likewise of those that this machine has no verdict on, and an operator signed as faster in an
+ * environment as these verdicts name it; the one that was used last. */
+bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signed_verdicts *by,
+                             const struct pm_environment *by_environment,
+                             const struct pm_shader_key *original,
+                             const struct pm_environment *environment, uint64_t options,
+                             int64_t now, struct pm_kept_variant *kept);
+
+/* Whether there may be any at all that a verdict or sessions are about, in the environment,
+ * whatever the subgroup size. */
 bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts,
                              const struct pm_environment *environment);
 

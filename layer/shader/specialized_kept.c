@@ -80,7 +80,8 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     kept->words = pm_words_store_open(NULL, (uint64_t)config->limits.shader_store_mib << 20);
     kept->options = options_of(device);
     kept->any = kept->words && may_skip_canonicalizing(device) &&
-                pm_verdicts_any_at_once(kept->verdicts, &environment);
+                (pm_verdicts_any_at_once(kept->verdicts, &environment) ||
+                 device->instance->signed_verdicts.count > 0);
     if (config->sampler.seed_set || !pm_random_system(&kept->lot, sizeof kept->lot))
         kept->lot = config->sampler.seed;
     return kept;
@@ -275,14 +276,24 @@ struct chosen {
     bool session; /* part of a trial over sessions */
 };
 
+/* plain: the environment as verdicts name it that an operator signed. */
 static bool choose(const struct pm_specialized_kept *kept, const struct pm_shader_key *original,
-                   const struct pm_environment *environment, uint64_t options, int64_t now,
+                   const struct pm_environment *plain, uint64_t options, int64_t now,
                    struct chosen *chosen)
 {
     struct pm_kept_variant *variant = &chosen->variant;
+    const struct pm_environment by = pm_session_environment(kept->device, plain),
+                                *environment = &by;
     const bool known =
         pm_verdicts_find_faster(kept->verdicts, original, environment, options, now, variant);
     chosen->faster = known && !is_tried_now(kept, variant, now);
+    /* As good as a verdict of this machine's own, where that has none. */
+    if (!known && pm_verdicts_find_signed(kept->verdicts, &kept->device->instance->signed_verdicts,
+                                          plain, original, environment, options, now, variant)) {
+        chosen->faster = true;
+        chosen->session = false;
+        return true;
+    }
     chosen->session =
         tries(kept) && (known ? !chosen->faster && variant->sessions.wanted
                               : pm_verdicts_find_session(kept->verdicts, original, environment,
@@ -297,14 +308,14 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
 {
     struct chosen chosen;
     struct pm_words words;
-    const struct pm_environment by = pm_session_environment(kept->device, environment);
     const int64_t now = time(NULL);
     bool is_private = (of & PM_KNOWN_VALUES) != 0;
-    bool found =
-        choose(kept, original, &by, options_with(kept, of, is_private, reads), now, &chosen);
+    bool found = choose(kept, original, environment, options_with(kept, of, is_private, reads), now,
+                        &chosen);
     if (!found && is_private) {
         is_private = false;
-        found = choose(kept, original, &by, options_with(kept, of, false, reads), now, &chosen);
+        found =
+            choose(kept, original, environment, options_with(kept, of, false, reads), now, &chosen);
     }
     if (!found || !read_words(kept, &chosen.variant, &words))
         return false;

@@ -41,7 +41,8 @@ void pm_specialized_kept_save(struct pm_specialized_kept *kept);
 /* Whether there may be any shader to load. */
 bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 
-/* The shader of an original that was found faster and is used without a trial, or that is tried
+/* The shader of an original that was found faster, or that an operator signed as faster, and is
+ * used without a trial, or that is tried
  * over sessions, for the first time or again (then it says with which side, whether that needs the
  * shader or not), and how many nanoseconds the driver took for it last. Only what was made when as
  * much was known as is now (of), first what is for known words, and that for pipelines of which the

@@ -79,9 +79,10 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
 /* NULL is allowed. */
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
 
-/* The one that an earlier session on this machine found faster, or that is tried over sessions,
- * where it can be had without making anything, and how many nanoseconds the driver took for its
- * pipeline last. Reads two small files at most. NULL: there is none, or only later. */
+/* The one that an earlier session on this machine found faster or made and an operator signed as
+ * faster, or that is tried over sessions, where it can be had without making anything, and how many
+ * nanoseconds the driver took for its pipeline last. Reads two small files at most. NULL: there is
+ * none, or only later. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, int64_t *took);

@@ -120,6 +120,26 @@ static void not_in_a_session_that_tries_again(void **state)
     assert_false(is_bound_at_once());
 }
 
+/* What an operator signed is as good as a trial, in the sessions after the one that made it. */
+static void a_signed_one_is_made_at_once(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    trying.published[0] = 1.2;
+    trying.published[1] = 1.3;
+    trying.signed_verdict = 1;
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    assert_true(optimized_logged("says the operator, who signed it") > 0);
+    trying_close();
+    give_time();
+    optimized_assert_logged("tried a specialized shader", 0);
+    assert_true(is_bound_at_once());
+    /* Without the operator's key nobody checked it. */
+    unsetenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE");
+    assert_false(is_bound_at_once());
+}
+
 static VkPipeline link_all(const VkPipeline libraries[4])
 {
     const struct parts parts = {.layout = trying.h.layout, .render_pass = trying.h.render_pass};
@@ -389,6 +409,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_compiled_is_made_at_once),
         PM_LAYERED_TEST(a_short_compile_is_made_at_once),
         PM_LAYERED_TEST(a_long_compile_is_not),
+        PM_LAYERED_TEST(a_signed_one_is_made_at_once),
         PM_LAYERED_TEST(libraries_are_not_copied_at_once),
         PM_LAYERED_TEST(not_in_a_session_that_tries_again),
         PM_LAYERED_TEST(not_with_other_options),

@@ -1,5 +1,6 @@
 #include "layer/core/cpu_watch.h"
 
+#include "layer/core/last_wait.h"
 #include "layer/core/lookup.h"
 #include "layer/core/object_name.h"
 #include <time.h>
@@ -29,8 +30,10 @@ void pm_cpu_watch_init(struct pm_cpu_watch *watch, struct pm_device *device)
 
 void pm_cpu_watch_finish(struct pm_cpu_watch *watch)
 {
-    if (watch->fence != VK_NULL_HANDLE)
-        watch->device->dispatch.DestroyFence(watch->device->handle, watch->fence, NULL);
+    struct pm_device *device = watch->device;
+    if (watch->fence != VK_NULL_HANDLE &&
+        (!watch->pending || pm_last_wait_fence(device, watch->fence)))
+        device->dispatch.DestroyFence(device->handle, watch->fence, NULL);
 }
 
 void pm_cpu_watch_window(struct pm_cpu_watch *watch, bool open)

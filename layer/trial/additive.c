@@ -2,6 +2,7 @@
 
 #include "layer/core/compiler.h"
 #include "layer/core/device_lost.h"
+#include "layer/core/last_wait.h"
 #include "layer/core/object_name.h"
 #include "layer/core/process_exit.h"
 #include "layer/counts/poller.h"
@@ -9,8 +10,6 @@
 #include "layer/shader/object.h"
 #include <stdlib.h>
 #include <unistd.h>
-
-enum { LAST_WAIT = 2000000000 /* nanoseconds, for a round that is under way at the end */ };
 
 /* Who sets a stage may touch the rest until the next one is set. */
 enum stage {
@@ -56,12 +55,8 @@ void pm_additive_destroy(struct pm_additive *additive)
     if (additive == NULL)
         return;
     struct pm_device *device = additive->device;
-    bool through = true;
-    if (atomic_load(&additive->stage) == SUBMITTED && !atomic_load(&device->lost))
-        through = device->dispatch.WaitForFences(device->handle, 1, &additive->objects.fence,
-                                                 VK_TRUE, LAST_WAIT) == VK_SUCCESS;
-    /* What a device that hangs still uses is not destroyed. */
-    if (through)
+    if (atomic_load(&additive->stage) != SUBMITTED ||
+        pm_last_wait_fence(device, additive->objects.fence))
         pm_additive_objects_destroy(device, &additive->objects);
     free(additive);
 }

@@ -1,6 +1,7 @@
 #include "layer/trial/submission_marks.h"
 
 #include "layer/core/device_lost.h"
+#include "layer/core/last_wait.h"
 #include "layer/core/timeline.h"
 #include <stdlib.h>
 
@@ -34,7 +35,8 @@ void pm_marks_destroy(struct pm_marks *marks)
     struct pm_device *device = marks->device;
     for (uint32_t i = 0; i < PM_QUEUES; i++) {
         const VkSemaphore semaphore = atomic_load(&marks->timelines[i].semaphore);
-        if (semaphore != VK_NULL_HANDLE)
+        const uint64_t made = atomic_load(&marks->timelines[i].made);
+        if (semaphore != VK_NULL_HANDLE && pm_last_wait_timeline(device, semaphore, made))
             device->dispatch.DestroySemaphore(device->handle, semaphore, NULL);
     }
     free(marks);

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nanoseconds without a present until submissions are the heartbeats again: more than the slowest
+ * frame takes, and than most loading screens do. */
+#define PRESENTS_GONE (10 * PM_SECOND)
+
 /* Outside windows: how many begins of buffers that may repeat until one of them is sampled. Under
  * the lock. */
 static void draw_begins(struct pm_sampling *sampling)
@@ -137,6 +141,12 @@ static void say_window(struct pm_sampling *sampling, uint64_t heartbeat, const c
                  (double)(now - sampling->changed_at) * 1e-6);
     sampling->changed_heartbeat = heartbeat;
     sampling->changed_at = now;
+}
+
+bool pm_sampling_counts_submissions(const struct pm_sampling *sampling, int64_t now)
+{
+    const int64_t presented = atomic_load_explicit(&sampling->presented, memory_order_relaxed);
+    return presented == 0 || now - presented >= PRESENTS_GONE;
 }
 
 /* The window sees a heartbeat. Under the lock. */

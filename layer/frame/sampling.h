@@ -32,7 +32,8 @@ struct pm_sampling {
 
     /* What every recording thread reads and next to nobody writes. */
     _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
-    _Atomic bool presents;     /* there was a swapchain: presents are the heartbeats */
+    _Atomic int64_t presented; /* pm_now() of the latest present, or when a swapchain was made: for
+                                  some seconds presents are the heartbeats; 0: never */
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
     _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
@@ -94,7 +95,11 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
  * references. NULL is allowed. */
 void pm_sampling_destroy(struct pm_sampling *sampling);
 
-/* A heartbeat: a present, or a submission where `presents` is false. Its number, from 1 on; 0: the
+/* Whether submissions are the heartbeats: nothing was presented, or not for seconds, as by a window
+ * that is not seen. */
+bool pm_sampling_counts_submissions(const struct pm_sampling *sampling, int64_t now);
+
+/* A heartbeat: a present, or a submission where those count. Its number, from 1 on; 0: the
  * device is lost, and nothing counts any more. Waits for nobody: where a thread of ours has the
  * lock, the window sees it with the next one. */
 uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling);

@@ -208,8 +208,9 @@ static void heartbeat(struct pm_device *device)
 static void submitted(struct pm_queue *queue, VkFence fence)
 {
     const struct pm_sampling *sampling = queue->device->sampling;
+    const int64_t now = pm_now();
     if (queue->device->optimizer != NULL)
-        pm_hang_watch_submitted(&queue->device->hang_watch, fence, pm_now());
+        pm_hang_watch_submitted(&queue->device->hang_watch, fence, now);
     /* After the first one, in which most that there is in other layers was used once, the second,
      * the fourth, the eighth… */
     pm_timing_submitted(queue->device->timing, queue);
@@ -218,7 +219,7 @@ static void submitted(struct pm_queue *queue, VkFence fence)
         pm_process_watch_exit_again();
         pm_signal_handler_learn();
     }
-    if (!atomic_load_explicit(&sampling->presents, memory_order_relaxed))
+    if (pm_sampling_counts_submissions(sampling, now))
         heartbeat(queue->device);
     pm_readback_follow(queue, false);
     pm_additive_follow(queue->device->additive, queue);
@@ -291,6 +292,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
     pm_wait_ends(device, begin, result);
     if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
         pm_cpu_watch_present(&device->sampling->watch, handle);
+        atomic_store_explicit(&device->sampling->presented, pm_now(), memory_order_relaxed);
         heartbeat(device);
         pm_readback_follow(queue, false);
         pm_messages_deliver(device->instance);
@@ -302,7 +304,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
 static void will_present(struct pm_device *device, VkResult result)
 {
     if (result == VK_SUCCESS && device->sampling != NULL)
-        atomic_store(&device->sampling->presents, true);
+        atomic_store(&device->sampling->presented, pm_now());
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateSwapchainKHR(VkDevice handle,

@@ -27,6 +27,7 @@ enum {
     PM_VERDICTS_MOST = 4096,
     PM_KEPT_NAME_BYTES = 48,
     PM_KEPT_RECIPE_BYTES = 64,
+    PM_KEPT_PUSHED = 4,
     PM_SESSION_USES = 8,   /* of a shader that are timed in a session */
     PM_SESSION_PAIRS = 32, /* of sessions, at most */
 };
@@ -75,6 +76,12 @@ struct pm_kept_variant {
         uint64_t took;                        /* nanoseconds that the driver took last */
         uint32_t by;                          /* enum pm_made_by */
         char recipe[PM_KEPT_RECIPE_BYTES];    /* which of A-Z testing's, one word; "": none */
+        /* Words of push constants (offset in bytes over 4, 63 at most) and the values with which
+         * alone it may run; none: wherever the original does. */
+        struct {
+            uint32_t word, value;
+        } pushed[PM_KEPT_PUSHED];
+        uint32_t pushed_count;
     } made;
 
     /* A trial over sessions (layer/trial/sessions.h). */

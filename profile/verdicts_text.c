@@ -14,7 +14,7 @@
 #define MOST_RATIO 999.0
 #define PER_SEEN 1000000000.0
 
-enum { MOST_WORDS = 1 << 24 /* of a module */ };
+enum { MOST_WORDS = 1 << 24 /* of a module */, MOST_PUSHED_WORD = 63 };
 
 static const char *const verdict_words[] = {[PM_VERDICT_FASTER] = "faster",
                                             [PM_VERDICT_SLOWER] = "slower",
@@ -153,6 +153,23 @@ static bool parse_made(const struct pm_line *line, struct pm_kept_variant *kept)
     return true;
 }
 
+/* pushed WORD VALUE [WORD VALUE …]: of what is made as the line before says. */
+static bool parse_pushed(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    const size_t count = line->count / 2;
+    if (!kept || kept->made.count == 0 || kept->made.pushed_count > 0 || line->count % 2 == 0 ||
+        count == 0 || count > PM_KEPT_PUSHED)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        if (!parse_hex(line->words[1 + 2 * i], &kept->made.pushed[i].word) ||
+            kept->made.pushed[i].word > MOST_PUSHED_WORD ||
+            !parse_hex(line->words[2 + 2 * i], &kept->made.pushed[i].value))
+            return false;
+    }
+    kept->made.pushed_count = (uint32_t)count;
+    return true;
+}
+
 /* verdict WORD KIND RATIO LOW HIGH PAIRS TIME: of the variant before. */
 static bool parse_verdict(const struct pm_line *line, struct pm_kept_variant *kept)
 {
@@ -229,6 +246,8 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_verdict(line, *last);
     if (pm_line_is(line, "made", 8) || pm_line_is(line, "made", 9))
         return parse_made(line, *last);
+    if (line->count > 0 && pm_line_is(line, "pushed", line->count))
+        return parse_pushed(line, *last);
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
     if (pm_line_is(line, "half", 3 + PM_SESSION_USES))
@@ -279,6 +298,15 @@ static uint64_t whole(double sum)
     return sum > 0 ? (uint64_t)floor(sum * PER_SEEN) : 0;
 }
 
+static bool format_pushed(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    bool good = kept->made.pushed_count == 0 || pm_buffer_printf(out, "pushed");
+    for (uint32_t i = 0; good && i < kept->made.pushed_count; i++)
+        good =
+            pm_buffer_printf(out, " %x %x", kept->made.pushed[i].word, kept->made.pushed[i].value);
+    return good && (kept->made.pushed_count == 0 || pm_buffer_printf(out, "\n"));
+}
+
 static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     char key[PM_SHADER_KEY_TEXT], original[PM_SHADER_KEY_TEXT];
@@ -295,6 +323,7 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
                              kept->made.options, kept->made.hash.high, kept->made.hash.low,
                              kept->made.count, kept->made.entry_point, kept->made.took,
                              kept->made.by, *kept->made.recipe ? " " : "", kept->made.recipe)) &&
+           format_pushed(kept, out) &&
            (kept->verdict == PM_VERDICT_NONE ||
             pm_buffer_printf(out, "verdict %s %s %u %u %u %u %" PRId64 "\n",
                              verdict_words[kept->verdict], kind_words[kept->kind],

@@ -125,6 +125,12 @@ static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipe
     return NULL;
 }
 
+/* Whether there may be a variant of it for values of push constants. */
+static bool may_fold(const struct pm_pipeline *pipeline)
+{
+    return pipeline->push_ranges && pm_session_knows_values(pipeline->device->instance);
+}
+
 /* What the pipeline would run; NULL: there is nothing to make of it. */
 static const struct pm_specialized_shader *find_shader(const struct pm_optimizer *optimizer,
                                                        const struct pm_pipeline *pipeline,
@@ -135,8 +141,7 @@ static const struct pm_specialized_shader *find_shader(const struct pm_optimizer
         use == PM_USE_PUSHED ? pipeline->specialized_folded : pipeline->specialized;
     if (found)
         return found;
-    if (use == PM_USE_PUSHED &&
-        (!pipeline->push_ranges || !pm_session_knows_values(optimizer->device->instance)))
+    if (use == PM_USE_PUSHED && !may_fold(pipeline))
         return NULL;
     return pm_pipeline_shader_request(pipeline, &request)
                ? pm_specialized_shaders_get(optimizer->shaders, &request, use)
@@ -155,8 +160,7 @@ static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
     struct pm_optimized *optimized =
         build(optimizer, pipeline, shader, use, cache, IN_BACKGROUND, error);
     const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
-    /* What is pushed later sessions must not take for granted. */
-    if (optimized && use == PM_USE_ANYWHERE) {
+    if (optimized) {
         pm_specialized_shaders_took(optimizer->shaders, shader, took > 0 ? took : 1, false);
         atomic_store(&optimizer->unsaved, true);
     }
@@ -250,8 +254,8 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
 /* On the thread that creates the pipeline: where the driver need not compile (shader objects are
  * never asked about), or took so short when it made one with the shader last that there is time. */
 static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                                       const struct pm_specialized_shader *shader, int64_t took,
-                                       int64_t until)
+                                       const struct pm_specialized_shader *shader,
+                                       enum pm_specialized_use use, int64_t took, int64_t until)
 {
     const VkPipelineCache cache = pm_pipeline_cache_now(optimizer->cache);
     struct pm_error error = {0};
@@ -259,27 +263,29 @@ static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm
     if (!cache)
         return NULL;
     if (optimizer->device->abilities.cache_control && !pipeline->object) {
-        optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, IF_COMPILED, &error);
+        optimized = build(optimizer, pipeline, shader, use, cache, IF_COMPILED, &error);
         if (optimized || error.code != PM_ERROR_STATE)
             return optimized;
     }
     const int64_t start = pm_now();
     if (took == 0 || start + took > until)
         return NULL;
-    optimized = build(optimizer, pipeline, shader, PM_USE_ANYWHERE, cache, AT_ONCE, &error);
+    optimized = build(optimizer, pipeline, shader, use, cache, AT_ONCE, &error);
     if (optimized)
         pm_specialized_shaders_took(optimizer->shaders, shader, pm_now() - start, true);
     return optimized;
 }
 
-static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline, int64_t until)
+static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                      enum pm_specialized_use use, int64_t until)
 {
+    const bool pushed = use == PM_USE_PUSHED;
     struct pm_shader_request request;
     int64_t took = 0;
-    if (!pm_pipeline_shader_request(pipeline, &request))
+    if (!pm_pipeline_shader_request(pipeline, &request) || (pushed && !may_fold(pipeline)))
         return false;
     const struct pm_specialized_shader *shader =
-        pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
+        pm_specialized_shaders_proven(optimizer->shaders, &request, use, &took);
     if (!shader)
         return false;
     if (shader->session == PM_SESSION_ORIGINAL) {
@@ -288,12 +294,14 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
     }
     if (!pm_optimizer_reserve(optimizer))
         return false;
-    struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, took, until);
+    struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, use, took, until);
     if (!optimized) {
         pm_optimizer_give_back(optimizer);
         return false;
     }
-    atomic_store(&pipeline->optimized, optimized);
+    if (pushed)
+        watch(optimizer, &optimized->watch);
+    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (shader->session == PM_SESSION_VARIANT)
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
     pm_optimizer_decide(&optimized->candidate, true);
@@ -303,15 +311,16 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
     return true;
 }
 
-/* A variant that an earlier session found faster, before the game has its pipeline, so that what is
- * recorded a moment later binds it. false: it is made in the background, if at all. */
+/* What an earlier session found faster, before the game has its pipeline, so that what is recorded
+ * a moment later binds it. false: it is made in the background, if at all. */
 static bool make_at_once(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
     if (!pm_specialized_shaders_any_proven(optimizer->shaders))
         return false;
     const int64_t start = pm_now();
     const int64_t granted = pm_at_once_begin(&optimizer->at_once, start);
-    const bool made = granted > 0 && make_soon(optimizer, pipeline, start + granted);
+    bool made = granted > 0 && make_soon(optimizer, pipeline, PM_USE_ANYWHERE, start + granted);
+    made |= granted > 0 && make_soon(optimizer, pipeline, PM_USE_PUSHED, start + granted);
     pm_at_once_end(&optimizer->at_once, granted, pm_now() - start);
     return made;
 }

@@ -279,7 +279,7 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
         pm_specialized_shaders_withhold(optimizer->shaders, &request))
         return true;
     const struct pm_specialized_shader *kept =
-        pm_specialized_shaders_proven(optimizer->shaders, &request, &took);
+        pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &took);
     if (kept && kept->timing == PM_TIMING_FASTER)
         return use_winner(optimizer, kept, pipeline);
     /* What waits for its compiles has no contests. */

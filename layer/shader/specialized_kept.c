@@ -12,6 +12,7 @@
 #include <time.h>
 
 _Static_assert((int)PM_KEPT_RECIPE_BYTES == (int)PM_VARIANT_NAME, "a kept name fits");
+_Static_assert((int)PM_KEPT_PUSHED == (int)PM_WATCHED_MOST, "what is watched fits");
 
 enum { SAVE_SECONDS = 10 /* at least, between two */ };
 
@@ -52,6 +53,12 @@ static uint64_t options_with(const struct pm_specialized_kept *kept, uint32_t of
 {
     const uint64_t words = is_private ? 1 + 16 * (uint64_t)reads : 0;
     return pm_random_mix(kept->options + 2 * (uint64_t)of + words);
+}
+
+/* The same of one for values of push constants. */
+static uint64_t options_pushed(const struct pm_specialized_kept *kept, uint32_t of)
+{
+    return pm_random_mix(kept->options + 2 * (uint64_t)of + (UINT64_C(1) << 32));
 }
 
 /* There is a driver that must not have a shader which does without some casts of its original; that
@@ -160,7 +167,9 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
         .original = shader->original,
         .environment = pm_session_environment(kept->device, &shader->environment),
         .used_at = time(NULL),
-        .made = {.options = options_with(kept, shader->made_of, shader->is_private, shader->reads),
+        .made = {.options = shader->is_pushed ? options_pushed(kept, shader->made_of)
+                                              : options_with(kept, shader->made_of,
+                                                             shader->is_private, shader->reads),
                  .hash = pm_words_hash_compute(words->data, words->count),
                  .count = (uint32_t)words->count,
                  .took = (uint64_t)took,
@@ -168,6 +177,11 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
     };
     memcpy(variant.made.entry_point, shader->entry_point, strlen(shader->entry_point) + 1);
     memcpy(variant.made.recipe, shader->recipe, sizeof shader->recipe);
+    for (uint32_t i = 0; shader->is_pushed && i < shader->known.count && i < PM_KEPT_PUSHED; i++) {
+        variant.made.pushed[i].word = shader->known.words[i].point.offset / 4;
+        variant.made.pushed[i].value = shader->known.words[i].value;
+        variant.made.pushed_count = i + 1;
+    }
     return variant;
 }
 
@@ -301,23 +315,39 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
     return chosen->faster || chosen->session;
 }
 
+/* What it runs with, as it was made. */
+static void take_pushed(const struct pm_kept_variant *variant, struct pm_specialized_shader *shader)
+{
+    for (uint32_t i = 0; i < variant->made.pushed_count; i++) {
+        shader->known.words[i].point.offset = 4 * variant->made.pushed[i].word;
+        shader->known.words[i].value = variant->made.pushed[i].value;
+    }
+    shader->known.count = variant->made.pushed_count;
+    shader->is_pushed = shader->known.count > 0;
+}
+
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment, enum pm_uniform_reads reads,
-                              uint32_t of, struct pm_specialized_shader *shader, int64_t *took)
+                              const struct pm_environment *environment, enum pm_specialized_use use,
+                              enum pm_uniform_reads reads, uint32_t of,
+                              struct pm_specialized_shader *shader, int64_t *took)
 {
     struct chosen chosen;
     struct pm_words words;
     const int64_t now = time(NULL);
-    bool is_private = (of & PM_KNOWN_VALUES) != 0;
-    bool found = choose(kept, original, environment, options_with(kept, of, is_private, reads), now,
-                        &chosen);
-    if (!found && is_private) {
+    const bool pushed = use == PM_USE_PUSHED;
+    bool is_private = pushed || (of & PM_KNOWN_VALUES) != 0;
+    bool found =
+        choose(kept, original, environment,
+               pushed ? options_pushed(kept, of) : options_with(kept, of, is_private, reads), now,
+               &chosen);
+    if (!found && is_private && !pushed) {
         is_private = false;
         found =
             choose(kept, original, environment, options_with(kept, of, false, reads), now, &chosen);
     }
-    if (!found || !read_words(kept, &chosen.variant, &words))
+    if (!found || (chosen.variant.made.pushed_count > 0) != pushed ||
+        !read_words(kept, &chosen.variant, &words))
         return false;
     char *entry_point = strdup(chosen.variant.made.entry_point);
     if (!entry_point) {
@@ -339,6 +369,7 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
     };
     memcpy(shader->recipe, chosen.variant.made.recipe, sizeof shader->recipe);
     shader->subgroup_size = size_of(&chosen.variant);
+    take_pushed(&chosen.variant, shader);
     *took = (int64_t)chosen.variant.made.took;
     return true;
 }

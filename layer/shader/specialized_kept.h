@@ -50,5 +50,6 @@ bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
  * entry of the journal. Reads a file. false: there is none. */
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
-                              const struct pm_environment *environment, enum pm_uniform_reads reads,
-                              uint32_t of, struct pm_specialized_shader *shader, int64_t *took);
+                              const struct pm_environment *environment, enum pm_specialized_use use,
+                              enum pm_uniform_reads reads, uint32_t of,
+                              struct pm_specialized_shader *shader, int64_t *took);

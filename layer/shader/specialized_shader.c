@@ -382,11 +382,12 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
 
 static struct shader *find_proven(struct pm_specialized_shaders *shaders,
                                   const struct pm_shader_key *original, uint32_t subgroup_size,
-                                  enum pm_uniform_reads reads)
+                                  enum pm_specialized_use use, enum pm_uniform_reads reads)
 {
     struct shader *shader = shaders->first;
     while (shader &&
-           (shader->record || !pm_shader_key_equal(&shader->made.original, original) ||
+           (shader->record || shader->use != use ||
+            !pm_shader_key_equal(&shader->made.original, original) ||
             shader->made.environment.subgroup_size != subgroup_size || shader->made.reads != reads))
         shader = shader->next;
     return shader;
@@ -396,15 +397,17 @@ static struct shader *find_proven(struct pm_specialized_shaders *shaders,
  * for one wait as long as they would for the disk themselves. */
 static struct shader *load_proven(struct pm_specialized_shaders *shaders,
                                   const struct pm_shader_key *original, uint32_t subgroup_size,
-                                  enum pm_uniform_reads reads, uint32_t of)
+                                  enum pm_specialized_use use, enum pm_uniform_reads reads,
+                                  uint32_t of)
 {
     struct pm_environment environment = shaders->environment;
     environment.subgroup_size = subgroup_size;
     struct shader *shader = calloc(1, sizeof *shader);
     if (!shader)
         return NULL;
-    if (!pm_specialized_kept_load(shaders->kept, original, &environment, reads, of, &shader->made,
-                                  &shader->took)) {
+    shader->use = use;
+    if (!pm_specialized_kept_load(shaders->kept, original, &environment, use, reads, of,
+                                  &shader->made, &shader->took)) {
         free(shader);
         return NULL;
     }
@@ -417,8 +420,11 @@ static struct shader *load_proven(struct pm_specialized_shaders *shaders,
 
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
-                              const struct pm_shader_request *request, int64_t *took)
+                              const struct pm_shader_request *request, enum pm_specialized_use use,
+                              int64_t *took)
 {
+    const bool pushed = use == PM_USE_PUSHED;
+    const enum pm_uniform_reads reads = pushed ? PM_READS_LOADED : request->reads;
     struct pm_shader_key key;
     if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key))
         return NULL;
@@ -428,12 +434,12 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
         return NULL;
     const uint32_t of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     /* A recipe's variant needs nothing to be known. */
-    if (!of && !pm_session_tests_variants(shaders->device->instance))
+    if (!of && (pushed || !pm_session_tests_variants(shaders->device->instance)))
         return NULL;
     pthread_mutex_lock(&shaders->lock);
-    struct shader *shader = find_proven(shaders, &key, request->subgroup_size, request->reads);
+    struct shader *shader = find_proven(shaders, &key, request->subgroup_size, use, reads);
     if (!shader)
-        shader = load_proven(shaders, &key, request->subgroup_size, request->reads, of);
+        shader = load_proven(shaders, &key, request->subgroup_size, use, reads, of);
     if (shader && (pm_specialized_parts(&shader->made) & withheld) != 0)
         shader = NULL;
     /* Before the driver sees it. */
@@ -471,7 +477,8 @@ void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
     pm_specialized_kept_took(shaders->kept, made, took);
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader =
-        find_proven(shaders, &made->original, made->environment.subgroup_size, made->reads);
+        find_proven(shaders, &made->original, made->environment.subgroup_size,
+                    made->is_pushed ? PM_USE_PUSHED : PM_USE_ANYWHERE, made->reads);
     if (shader)
         shader->took = took;
     pthread_mutex_unlock(&shaders->lock);

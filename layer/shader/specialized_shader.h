@@ -85,7 +85,8 @@ void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
  * none, or only later. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
-                              const struct pm_shader_request *request, int64_t *took);
+                              const struct pm_shader_request *request, enum pm_specialized_use use,
+                              int64_t *took);
 /* Whether optimize.withhold withholds the variants of A-Z testing of the shader. Takes as long as
  * finding its key out does. */
 bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
@@ -95,9 +96,9 @@ uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);
 /* Whether there may be any of these. */
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
 
-/* The driver made a pipeline with it in so many nanoseconds, which later sessions are to know; on a
- * game's own thread or on a compile thread. Only of what may be bound wherever the game binds its
- * own, without a condition (optimized.h, watch): a later session may do that at once. */
+/* The driver made a pipeline with it in so many nanoseconds, which later sessions are to know, and
+ * with which push constants it may run; on a game's own thread or on a compile thread. Not of what
+ * runs in several passes. */
 void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
                                  const struct pm_specialized_shader *shader, int64_t took,
                                  bool own_thread);

@@ -214,6 +214,10 @@ static void how_it_is_made(void **unused)
     made.made.by = PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS;
     snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
     snprintf(made.made.recipe, sizeof made.made.recipe, "hoist+strength");
+    made.made.pushed_count = 2;
+    made.made.pushed[0].word = 63;
+    made.made.pushed[0].value = UINT32_MAX;
+    made.made.pushed[1].word = 1;
     struct pm_verdicts *verdicts = open_it(NULL);
     assert_false(pm_verdicts_any_at_once(verdicts, &gpu));
     pm_verdicts_put_made(verdicts, &made);
@@ -233,6 +237,9 @@ static void how_it_is_made(void **unused)
     assert_int_equal(found.made.by, PM_MADE_BY_ZEROS | PM_MADE_BY_BLOCKS);
     assert_string_equal(found.made.entry_point, "main");
     assert_string_equal(found.made.recipe, "hoist+strength");
+    assert_int_equal(found.made.pushed_count, 2);
+    assert_true(found.made.pushed[0].word == 63 && found.made.pushed[0].value == UINT32_MAX);
+    assert_true(found.made.pushed[1].word == 1 && found.made.pushed[1].value == 0);
     /* Not with other options, not when the verdict is old, nor when it is another one. */
     assert_false(
         pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, &found));

@@ -1,5 +1,6 @@
 /* Variants for values of push constants: made for what earlier sessions of this machine have seen,
  * and bound exactly where a recording has pushed these values. */
+#include "base/file.h"
 #include "profile/journal.h"
 #include "tests/layer/folded.h"
 #include "tests/layer/optimized.h"
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
 #define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
@@ -68,6 +70,29 @@ static void open_trusting(void)
     optimized_enable(true);
     open_1_4();
     optimized_assert_logged("words of push constants", 2);
+}
+
+/* What was made is faster, by the verdicts that are kept. */
+static void prove(void)
+{
+    char path[200], line[80];
+    struct pm_buffer text, proven;
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    pm_buffer_init(&text, 1 << 20);
+    pm_buffer_init(&proven, 1 << 20);
+    assert_true(pm_file_read(path, &text, NULL) && pm_buffer_append(&text, "", 1));
+    snprintf(line, sizeof line, "verdict faster calls 800000 790000 810000 32 %lld\n",
+             (long long)time(NULL));
+    const char *at = (const char *)text.data;
+    for (const char *end; (end = strchr(at, '\n')) != NULL; at = end + 1) {
+        assert_true(pm_buffer_append(&proven, at, (size_t)(end + 1 - at)));
+        if (strncmp(at, "pushed ", 7) == 0)
+            assert_true(pm_buffer_append(&proven, line, strlen(line)));
+    }
+    assert_true(proven.size > text.size);
+    assert_true(pm_file_write(path, proven.data, proven.size, NULL));
+    pm_buffer_finish(&proven);
+    pm_buffer_finish(&text);
 }
 
 /* What the driver has bound now, by the last bind since a position. */
@@ -134,6 +159,37 @@ static void what_was_pushed_decides(void **state)
     assert_int_equal(pm_calls_of(h.driver, inside, "vkCmdBindPipeline"), 2); /* both */
     h.vk.CmdDraw(buffer, 3, 1, 0, 0);
     h.vk.CmdEndRenderPass(buffer);
+    submit(buffer);
+    close_all();
+}
+
+/* What an earlier session found faster is there when the pipeline is, for what is recorded a moment
+ * later. */
+static void a_proven_one_is_made_at_once(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    open_trusting();
+    close_all();
+    prove();
+    const uint32_t specialized = optimized_logged("is specialized: ");
+    optimized_enable(false);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    pm_harness_driver()->hold_compiles(true);
+    open_1_4();
+    VkCommandBuffer buffer = begin_once();
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
+    ASSERT_BOUND(folded.compute, false);
+    folded_push(&h, buffer, folded.layout, &usual, 0, 4);
+    ASSERT_BOUND(folded.compute, true);
+    folded_push(&h, buffer, folded.layout, &unusual, 0, 4);
+    ASSERT_BOUND(folded.compute, false);
+    assert_int_equal(optimized_logged("is specialized: "), specialized);
+    h.driver->hold_compiles(false);
     submit(buffer);
     close_all();
 }
@@ -311,10 +367,10 @@ static void safe_mode_holds_them_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(what_was_pushed_decides),     PM_LAYERED_TEST(calls_are_passed_on),
-        PM_LAYERED_TEST(recordings_begin_anew),       PM_LAYERED_TEST(obstacles),
-        PM_LAYERED_TEST(only_where_it_is_allowed),    PM_LAYERED_TEST(safe_mode_holds_them_back),
-        PM_LAYERED_TEST(states_of_the_next_pipeline),
+        PM_LAYERED_TEST(what_was_pushed_decides),      PM_LAYERED_TEST(calls_are_passed_on),
+        PM_LAYERED_TEST(recordings_begin_anew),        PM_LAYERED_TEST(obstacles),
+        PM_LAYERED_TEST(only_where_it_is_allowed),     PM_LAYERED_TEST(safe_mode_holds_them_back),
+        PM_LAYERED_TEST(a_proven_one_is_made_at_once), PM_LAYERED_TEST(states_of_the_next_pipeline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

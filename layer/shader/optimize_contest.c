@@ -30,11 +30,14 @@ static void measured(struct pm_candidate *candidate, const struct pm_anytime *se
     say_due(optimized->pipeline->device->optimizer, contest);
 }
 
-/* The winner was tried anew. */
+/* The winner was tried anew, or again. A verdict on any other arm is none: it is not the pipeline's
+ * variant. */
 static void confirmed(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_contest *contest = optimized->contest;
+    if (atomic_load(&optimized->pipeline->optimized) != optimized)
+        return;
     pm_optimizer_decide(candidate, faster);
     if (atomic_load(&contest->state) != PM_CONTEST_CONFIRM)
         return;

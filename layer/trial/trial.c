@@ -159,6 +159,7 @@ static struct pm_trial *find(const struct pm_trials *trials, const struct pm_can
     struct pm_trial *trial = trials->first;
     while (trial != NULL &&
            !(trial->compute == compute && pm_shader_key_equal(&trial->key, &candidate->key) &&
+             pm_shader_key_equal(&trial->original, &candidate->original) &&
              trial->environment.subgroup_size == candidate->environment.subgroup_size))
         trial = trial->next;
     return trial;

@@ -6,9 +6,11 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "counted.comp.h"
 #include "layer/public/piecemeal.h"
 #include "tests/patience.h"
 
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +26,8 @@ static struct {
     double times[MOST];   /* of each, over the game's own; 0: the same */
     uint32_t sizes[MOST]; /* that each requires; 0: none */
     double sized_time;    /* of those that require 64; 0: as the others */
+    bool straight[MOST];  /* whose shader has no loop */
+    double straight_time; /* of these; 0: as the others */
     uint32_t asked;       /* sizes that pipelines were made with, as bits */
     uint32_t pairs_from;  /* what comes from there on is of two recipes; 0: nothing is yet */
     double pair_time;     /* of these */
@@ -32,12 +36,24 @@ static struct {
     int64_t begun_at; /* pm_now(); of the session */
 } seen;
 
-/* The subgroup size that the pipeline requires which was made last. */
+/* The subgroup size that the pipeline requires which was made last, and whether its shader has no
+ * loop. */
 static _Atomic uint32_t made_with;
+static _Atomic bool made_straight;
+
+static void see_module(const VkShaderModuleCreateInfo *module)
+{
+    made_straight = true;
+    for (size_t at = 5; at < module->codeSize / 4; at += module->pCode[at] >> 16)
+        if ((module->pCode[at] & 0xffff) == SpvOpLoopMerge)
+            made_straight = false;
+}
 
 static void see_pipelines(void *user, const struct pm_null_call *call)
 {
     (void)user;
+    if (strcmp(call->command, "vkCreateShaderModule") == 0)
+        see_module((const VkShaderModuleCreateInfo *)(uintptr_t)call->arguments[1]);
     if (strcmp(call->command, "vkCreateComputePipelines") != 0)
         return;
     const VkComputePipelineCreateInfo *info =
@@ -61,6 +77,7 @@ static uint32_t index_of(VkPipeline pipeline)
     if (i == seen.count && i < MOST) {
         seen.pipelines[seen.count++] = pipeline;
         seen.sizes[i] = made_with;
+        seen.straight[i] = made_straight;
         if (!seen.pairs_from && seen.pair_time > 0 && optimized_logged("pairs of recipes") > 0)
             seen.pairs_from = i;
     }
@@ -74,7 +91,8 @@ static uint64_t cost(void *user, VkPipeline pipeline)
     seen.calls[i]++;
     const double time = seen.pairs_from && i >= seen.pairs_from ? seen.pair_time : seen.times[i];
     const double sized = seen.sizes[i] == 64 ? seen.sized_time : 0;
-    const double share = sized > 0 ? sized : time > 0 ? time : 1;
+    const double straight = seen.straight[i] ? seen.straight_time : 0;
+    const double share = sized > 0 ? sized : straight > 0 ? straight : time > 0 ? time : 1;
     return (uint64_t)(TRYING_ORIGINAL * share *
                       (1 + seen.noise * (2 * pm_random_unit(&seen.random) - 1)));
 }
@@ -112,7 +130,7 @@ static void close_session(void)
     seen.noise = 0;
     seen.pairs_from = 0;
     seen.pair_time = 0;
-    seen.sized_time = 0;
+    seen.sized_time = seen.straight_time = 0;
 }
 
 static bool run_until(const char *text)
@@ -252,6 +270,46 @@ static void a_subgroup_size_is_faster(void **state)
     close_session();
     unsetenv("PM_NULL_LEAST_SUBGROUP_SIZE");
     unsetenv("PM_NULL_MOST_SUBGROUP_SIZE");
+}
+
+/* The pipeline of a shader with a loop that says of unrolling what this is. */
+static VkPipeline make_counted(uint32_t control)
+{
+    uint32_t words[sizeof counted_comp / sizeof(uint32_t)];
+    const size_t count = sizeof words / sizeof *words;
+    memcpy(words, counted_comp, sizeof words);
+    for (size_t at = 5; at < count; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == SpvOpLoopMerge)
+            words[at + 3] = control;
+    return pm_harness_compute_of(&trying.h, words, sizeof words, trying.h.layout);
+}
+
+/* Unrolled they are the same. What the one's trial found is no verdict on the other's, which is
+ * still to be measured. */
+static void two_shaders_have_the_same_variant(void **state)
+{
+    (void)state;
+    const uint32_t controls[] = {SpvLoopControlMaskNone, SpvLoopControlUnrollMask};
+    VkPipeline counted[2];
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 1.2;
+    seen.straight_time = 0.5;
+    open_session();
+    const VkPipeline weighted = trying.compute;
+    for (uint32_t s = 0; s < 2; s++) {
+        uint64_t until = 0;
+        counted[s] = trying.compute = make_counted(controls[s]);
+        seen.times[index_of(counted[s])] = 1;
+        while (optimized_logged("the fastest is unroll-full") <= s && patience(&until))
+            trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+        optimized_assert_logged("the fastest is unroll-full", s + 1);
+        const VkPipeline bound =
+            optimized_effective(&trying.h, counted[s], VK_PIPELINE_BIND_POINT_COMPUTE);
+        assert_true(seen.straight[index_of(bound)]);
+    }
+    trying.h.vk.DestroyPipeline(trying.h.device, counted[0], NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, weighted, NULL);
+    close_session();
 }
 
 /* How many variants a contest that is over had. */
@@ -446,6 +504,7 @@ int main(void)
         PM_LAYERED_TEST(no_pair_is_faster),
         PM_LAYERED_TEST(chance_chooses_no_pair),
         PM_LAYERED_TEST(a_subgroup_size_is_faster),
+        PM_LAYERED_TEST(two_shaders_have_the_same_variant),
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),

@@ -4,7 +4,12 @@
 
 /* ---- turns ---- */
 
-/* The value of a 32-bit integer constant. */
+static bool is_signed(const struct pm_ir_instr *constant)
+{
+    return pm_ir_operand_word(&pm_ir_type_of(constant)->operands[1]);
+}
+
+/* The value of a 32-bit integer constant, as its type has it. */
 static bool constant_of(const struct pm_ir_def *def, int64_t *value)
 {
     const struct pm_ir_instr *instr = def ? def->instr : NULL;
@@ -13,7 +18,7 @@ static bool constant_of(const struct pm_ir_def *def, int64_t *value)
         pm_ir_operand_word(&type->operands[0]) != 32)
         return false;
     const uint32_t word = pm_ir_operand_word(&instr->operands[0]);
-    *value = pm_ir_operand_word(&type->operands[1]) ? (int64_t)(int32_t)word : (int64_t)word;
+    *value = is_signed(instr) ? (int64_t)(int32_t)word : (int64_t)word;
     return true;
 }
 
@@ -47,8 +52,29 @@ static bool is_comparison(uint16_t opcode)
 /* The numbers a loop counts by. */
 struct counting {
     int64_t from, step, to;
-    uint16_t comparison;
+    bool signs; /* whether the first is of a signed type, and with it what counts */
 };
+
+/* Whether a comparison with the constant takes both sides for what their types say. */
+static bool compares_so(uint16_t opcode, const struct pm_ir_instr *to, bool signs)
+{
+    switch (opcode) {
+    case SpvOpSLessThan:
+    case SpvOpSLessThanEqual:
+    case SpvOpSGreaterThan:
+    case SpvOpSGreaterThanEqual:
+        return signs && is_signed(to);
+    case SpvOpINotEqual:
+        return signs == is_signed(to);
+    default:
+        return !signs && !is_signed(to);
+    }
+}
+
+static bool is_in_range(int64_t i, bool signs)
+{
+    return signs ? i >= INT32_MIN && i <= INT32_MAX : i >= 0 && i <= UINT32_MAX;
+}
 
 static bool find_step(const struct pm_ir_instr *phi, const struct pm_ir_instr *next,
                       struct counting *counting)
@@ -77,6 +103,8 @@ static bool find_counting(const struct pm_ir_function *function, uint32_t loop,
             goes_on = find_step(phi, pm_ir_operand_instr(phi, o), counting);
         else
             begins = constant_of(phi->operands[o].def, &counting->from);
+        if (!inside && begins)
+            counting->signs = is_signed(pm_ir_operand_instr(phi, o));
     }
     return begins && goes_on;
 }
@@ -116,13 +144,15 @@ uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop)
     const struct pm_ir_instr *phi = pm_ir_operand_instr(condition, 0);
     const uint32_t header = pm_loops(function)->loops[loop].header;
     if (!phi || phi->opcode != SpvOpPhi || phi->block->index != header ||
-        !find_counting(function, loop, phi, &counting))
+        !find_counting(function, loop, phi, &counting) ||
+        !compares_so(condition->opcode, pm_ir_operand_instr(condition, 1), counting.signs))
         return 0;
     uint32_t turns = 0;
-    for (int64_t i = counting.from; turns <= PM_MOST_TURNS; i += counting.step, turns++)
-        if (!compare(condition->opcode, i, counting.to) || i < INT32_MIN || i > INT32_MAX)
-            break;
-    return turns <= PM_MOST_TURNS ? turns : 0;
+    for (int64_t i = counting.from; compare(condition->opcode, i, counting.to);
+         i += counting.step, turns++)
+        if (turns == PM_MOST_TURNS || !is_in_range(i + counting.step, counting.signs))
+            return 0;
+    return turns;
 }
 
 uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop)

@@ -11,7 +11,7 @@
 enum { PM_MOST_TURNS = 256 };
 
 /* Of a loop by its index: an integer of the header's begins with a constant, changes by one each
- * turn, and its comparison with a third is the one way out. 0: not known. */
+ * turn, and its comparison with a third is the one way out. 0: none, or not known. */
 uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
 
 /* Whether a compiler that unrolls the loop would find constants in float arithmetic that it may

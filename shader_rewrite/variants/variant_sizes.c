@@ -35,11 +35,46 @@ static bool is_scope(const struct pm_ir_instr *instr, uint32_t operand)
            pm_ir_operand_word(&constant->operands[0]) == SpvScopeSubgroup;
 }
 
+/* One of the values from this operand on is a scope, if any is. */
+static bool names_scope(const struct pm_ir_instr *instr, uint32_t operand)
+{
+    for (uint32_t o = operand; o < instr->operand_count; o++)
+        if (instr->operands[o].def && is_scope(instr, o))
+            return true;
+    return false;
+}
+
+/* Of image operands, which begin with a mask at this one, and may name other values too. */
+static bool names_image_scope(const struct pm_ir_instr *instr, uint32_t mask)
+{
+    const uint32_t scoped =
+        SpvImageOperandsMakeTexelAvailableMask | SpvImageOperandsMakeTexelVisibleMask;
+    return mask < instr->operand_count && (pm_ir_operand_word(&instr->operands[mask]) & scoped) &&
+           names_scope(instr, mask + 1);
+}
+
 static void look_at(const struct pm_ir_instr *instr, struct uses *uses)
 {
     uses->subgroups |= pm_ir_opcode_is(instr->opcode, PM_IR_OP_SUBGROUP);
-    uses->atomics |= pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC);
+    if (pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC)) {
+        uses->atomics = true;
+        uses->subgroups |= is_scope(instr, 1);
+    }
     switch (instr->opcode) {
+    case SpvOpLoad:
+        uses->subgroups |= names_scope(instr, 1);
+        break;
+    case SpvOpStore:
+    case SpvOpCopyMemory:
+        uses->subgroups |= names_scope(instr, 2);
+        break;
+    case SpvOpImageRead:
+    case SpvOpImageSparseRead:
+        uses->subgroups |= names_image_scope(instr, 2);
+        break;
+    case SpvOpImageWrite:
+        uses->subgroups |= names_image_scope(instr, 3);
+        break;
     case SpvOpExtension:
         uses->subgroups |= is_of_subgroups(pm_ir_operand_text(&instr->operands[0]));
         break;

@@ -12,23 +12,31 @@
 
 static const struct pm_target target = {.vulkan_minor = 1};
 
-static struct pm_words canonical_of(const char *name)
+static struct pm_words canonical_words(const uint32_t *words, size_t count)
 {
-    char path[512];
-    struct pm_buffer file;
     struct pm_words out;
     struct pm_error error;
-    snprintf(path, sizeof path, PM_TEST_RECIPE_SUBJECTS "/%s.comp.spv", name);
-    pm_buffer_init(&file, 1 << 20);
-    if (!pm_file_read(path, &file, &error))
-        fail_msg("%s", error.message);
-    const struct pm_canonicalize_info info = {.words = (const uint32_t *)(const void *)file.data,
-                                              .word_count = file.size / sizeof(uint32_t),
+    const struct pm_canonicalize_info info = {.words = words,
+                                              .word_count = count,
                                               .stage = PM_STAGE_COMPUTE,
                                               .entry_point = "main",
                                               .target = target};
     if (!pm_canonicalize(&info, &out, &error))
         fail_msg("%s", error.message);
+    return out;
+}
+
+static struct pm_words canonical_of(const char *name)
+{
+    char path[512];
+    struct pm_buffer file;
+    struct pm_error error;
+    snprintf(path, sizeof path, PM_TEST_RECIPE_SUBJECTS "/%s.comp.spv", name);
+    pm_buffer_init(&file, 1 << 20);
+    if (!pm_file_read(path, &file, &error))
+        fail_msg("%s", error.message);
+    struct pm_words out =
+        canonical_words((const uint32_t *)(const void *)file.data, file.size / sizeof(uint32_t));
     pm_buffer_finish(&file);
     return out;
 }
@@ -236,6 +244,10 @@ static uint32_t sizes_of(const char *assembly)
     "%main = OpFunction %void None %fn\n%l = OpLabel\n" body "OpReturn\nOpFunctionEnd\n"
 #define SHARED "%pointer = OpTypePointer Workgroup %uint\n%shared = OpVariable %pointer Workgroup\n"
 
+#define BUFFER                                                                                     \
+    "%pointer = OpTypePointer StorageBuffer %uint\n%buffer = OpVariable %pointer StorageBuffer\n"
+#define VISIBLE(scope) "%a = OpLoad %uint %buffer MakePointerVisible|NonPrivatePointer " scope "\n"
+
 static void test_subgroup_sizes(void **state)
 {
     (void)state;
@@ -258,6 +270,22 @@ static void test_subgroup_sizes(void **state)
     assert_int_equal(sizes_of(SIZED("", "32", "", "OpMemoryBarrier %three %acquire\n")), 0);
     assert_int_equal(sizes_of(SIZED("", "32", "", "OpControlBarrier %two %two %acquire\n")),
                      8 | 16 | 64);
+    assert_int_equal(
+        sizes_of(SIZED("", "32", BUFFER, "%a = OpAtomicIAdd %uint %buffer %two %none %two\n")),
+        8 | 16);
+    assert_int_equal(
+        sizes_of(SIZED("", "32", BUFFER, "%a = OpAtomicIAdd %uint %buffer %three %none %two\n")),
+        0);
+    assert_int_equal(sizes_of(SIZED("", "32", BUFFER, VISIBLE("%two"))), 8 | 16 | 64);
+    assert_int_equal(sizes_of(SIZED("", "32", BUFFER, VISIBLE("%three"))), 0);
+    assert_int_equal(sizes_of(SIZED("", "32", BUFFER,
+                                    "OpStore %buffer %two Aligned|MakePointerAvailable|"
+                                    "NonPrivatePointer 4 %three\n")),
+                     0);
+    assert_int_equal(sizes_of(SIZED("", "32", BUFFER,
+                                    "OpCopyMemory %buffer %buffer MakePointerAvailable|"
+                                    "NonPrivatePointer %three\n")),
+                     0);
 }
 
 /* Loops that are left alone, though their turns are known. */

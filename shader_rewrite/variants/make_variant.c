@@ -99,6 +99,8 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
     bool flags = false;
     for (; step && (step->pass || step->flag) && !m->too_large; step++) {
         uint32_t argument = step->argument;
+        if (step->fits && !step->fits(m->passes.module))
+            continue;
         if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
                          : run_guarded(m, step->flag, error)))
             return false;

@@ -11,6 +11,10 @@
     {                                                                                              \
         .flag = (text)                                                                             \
     }
+#define FLAG_WHERE(text, guard)                                                                    \
+    {                                                                                              \
+        .flag = (text), .fits = (guard)                                                            \
+    }
 #define STEPS(...)                                                                                 \
     (const struct pm_recipe_step[])                                                                \
     {                                                                                              \
@@ -84,10 +88,10 @@ static const struct pm_recipe recipes[] = {
      STEPS(PASS(controls, PM_CONTROLS_DONT_FLATTEN_LARGE))},
     {"whole-loads", 1, PM_RECIPE_LOADS, "one load of a vector for several components",
      STEPS(PASS(loads, PM_LOADS_WHOLE))},
-    {"small-loads", 1, PM_RECIPE_LOADS, "of structures only what is used",
-     STEPS(FLAG("--reduce-load-size=1.0"))},
-    {"sink-loads", 1, PM_RECIPE_LOADS, "loads into the branches that use them",
-     STEPS(FLAG("--code-sink"))},
+    {"small-loads", 2, PM_RECIPE_LOADS, "of structures only what is used",
+     STEPS(FLAG_WHERE("--reduce-load-size=1.0", pm_loads_may_be_parted))},
+    {"sink-loads", 2, PM_RECIPE_LOADS, "loads into the branches that use them",
+     STEPS(FLAG_WHERE("--code-sink", pm_loads_may_sink))},
     {"repeat-loads", 1, PM_RECIPE_LOADS, "constant memory loaded again where it is used",
      STEPS(PASS(loads, PM_LOADS_REPEAT))},
     {"strength", 1, PM_RECIPE_STRENGTH, "shifts and products for divisions by powers of two",

@@ -10,7 +10,8 @@
 
 /* Ends with one that has neither. */
 struct pm_recipe_step {
-    const struct pm_pass *pass; /* of ours; its context points to `argument` */
-    const char *flag;           /* of spirv-opt's */
+    const struct pm_pass *pass;                      /* of ours; its context points to `argument` */
+    const char *flag;                                /* of spirv-opt's */
+    bool (*fits)(const struct pm_ir_module *module); /* else the step is left out; NULL: always */
     uint32_t argument;
 };

@@ -37,6 +37,10 @@ extern const struct pm_pass pm_pass_controls;
 #define PM_UNROLLED_PART(argument) ((argument) >> 16)
 extern const struct pm_pass pm_pass_mark_loops, pm_pass_unmark_loops;
 
+/* variant_limits.c: modules that SPIRV-Tools' passes over loads do not get wrong. */
+bool pm_loads_may_sink(const struct pm_ir_module *module);      /* --code-sink */
+bool pm_loads_may_be_parted(const struct pm_ir_module *module); /* --reduce-load-size */
+
 /* variant_hoist.c: arithmetic whose operands do not change in a loop, out of the loop; argument 1:
  * also out of selections, where both sides compute the same. */
 extern const struct pm_pass pm_pass_hoist;

@@ -288,6 +288,72 @@ static void test_subgroup_sizes(void **state)
                      0);
 }
 
+/* What is loaded from a buffer of three numbers, the first by itself or as one of all, is written
+ * where the third says so. */
+#define LOADED(capability, decoration, body)                                                       \
+    "OpCapability Shader\n" capability "OpMemoryModel Logical GLSL450\n"                           \
+    "OpEntryPoint GLCompute %main \"main\"\nOpExecutionMode %main LocalSize 1 1 1\n"               \
+    "OpMemberDecorate %numbers 0 Offset 0\nOpMemberDecorate %numbers 1 Offset 4\n"                 \
+    "OpMemberDecorate %numbers 2 Offset 8\nOpDecorate %x DescriptorSet 0\n"                        \
+    "OpDecorate %x Binding 0\nOpMemberDecorate %outs 0 Offset 0\nOpDecorate %outs Block\n"         \
+    "OpDecorate %to DescriptorSet 0\nOpDecorate %to Binding 1\n" decoration                        \
+    "%void = OpTypeVoid\n%fn = OpTypeFunction %void\n%uint = OpTypeInt 32 0\n"                     \
+    "%bool = OpTypeBool\n%u0 = OpConstant %uint 0\n%u2 = OpConstant %uint 2\n"                     \
+    "%u7 = OpConstant %uint 7\n%numbers = OpTypeStruct %uint %uint %uint\n"                        \
+    "%outs = OpTypeStruct %uint\n%px = OpTypePointer Uniform %numbers\n"                           \
+    "%pu = OpTypePointer Uniform %uint\n%x = OpVariable %px Uniform\n"                             \
+    "%pouts = OpTypePointer StorageBuffer %outs\n%pout = OpTypePointer StorageBuffer %uint\n"      \
+    "%to = OpVariable %pouts StorageBuffer\n%main = OpFunction %void None %fn\n%l = OpLabel\n"     \
+    "%px0 = OpAccessChain %pu %x %u0\n%px2 = OpAccessChain %pu %x %u2\n" body                      \
+    "%c = OpLoad %uint %px2\n%yes = OpINotEqual %bool %c %u0\nOpSelectionMerge %m None\n"          \
+    "OpBranchConditional %yes %t %m\n%t = OpLabel\n%pto = OpAccessChain %pout %to %u0\n"           \
+    "OpStore %pto %v\nOpBranch %m\n%m = OpLabel\nOpReturn\nOpFunctionEnd\n"
+#define FIRST(operands) "%v = OpLoad %uint %px0" operands "\n"
+#define OF_ALL(operands)                                                                           \
+    "%all = OpLoad %numbers %x" operands "\n%v = OpCompositeExtract %uint %all 0\n"
+
+static bool has_variant(const char *assembly, const char *recipe)
+{
+    struct pm_words words = pm_test_assemble(assembly, 3);
+    struct pm_words canonical = canonical_words(words.data, words.count);
+    struct pm_words made = make(&canonical, recipe, NULL);
+    const bool has = made.count > 0;
+    pm_words_finish(&made);
+    pm_words_finish(&canonical);
+    pm_words_finish(&words);
+    return has;
+}
+
+/* A load stays before what is written behind it, also in buffers as SPIR-V 1.0 has them, of which
+ * SPIRV-Tools does not see that they are written; and so does a volatile one. */
+static void test_loads_stay(void **state)
+{
+    (void)state;
+    assert_true(has_variant(LOADED("", "OpDecorate %numbers Block\n", FIRST("")), "sink-loads"));
+    assert_false(
+        has_variant(LOADED("", "OpDecorate %numbers BufferBlock\n", FIRST("") "OpStore %px0 %u7\n"),
+                    "sink-loads"));
+    assert_false(
+        has_variant(LOADED("", "OpDecorate %numbers Block\n", FIRST(" Volatile")), "sink-loads"));
+    assert_false(has_variant(
+        LOADED("", "OpDecorate %numbers Block\nOpMemberDecorate %numbers 0 Volatile\n", FIRST("")),
+        "sink-loads"));
+}
+
+/* The parts of a load would be neither volatile nor of a descriptor that differs by lane. */
+static void test_loads_stay_whole(void **state)
+{
+    (void)state;
+    assert_true(has_variant(LOADED("", "OpDecorate %numbers Block\n", OF_ALL("")), "small-loads"));
+    assert_false(
+        has_variant(LOADED("", "OpDecorate %numbers Block\n", OF_ALL(" Volatile")), "small-loads"));
+    assert_false(
+        has_variant(LOADED("OpCapability ShaderNonUniform\n"
+                           "OpExtension \"SPV_EXT_descriptor_indexing\"\n",
+                           "OpDecorate %numbers Block\nOpDecorate %all NonUniform\n", OF_ALL("")),
+                    "small-loads"));
+}
+
 /* Loops that are left alone, though their turns are known. */
 static void test_left_alone(void **state)
 {
@@ -412,6 +478,7 @@ int main(void)
         cmocka_unit_test(test_what_they_do),   cmocka_unit_test(test_hoisted),
         cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
         cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_loads_stay),     cmocka_unit_test(test_loads_stay_whole),
         cmocka_unit_test(test_slow),           cmocka_unit_test(test_slow_returns),
         cmocka_unit_test(test_nothing_to_do),  cmocka_unit_test(test_broken),
     };

@@ -155,6 +155,62 @@ uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop)
     return turns;
 }
 
+/* ---- the last test ---- */
+
+static bool is_inside(const struct pm_loops *loops, uint32_t loop, const struct pm_ir_block *block)
+{
+    return pm_loop_is_around(loops, loop, loops->loop_of[block->index]);
+}
+
+static bool is_used_behind(const struct pm_loops *loops, uint32_t loop,
+                           const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_def *def = instr->result;
+    for (const struct pm_ir_operand *use = def ? def->first_use : NULL; use; use = use->next_use)
+        if (use->user->block && !is_inside(loops, loop, use->user->block))
+            return true;
+    return false;
+}
+
+static bool has_effect(const struct pm_memory *memory, const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpSelectionMerge:
+    case SpvOpLoopMerge:
+    case SpvOpBranch:
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+        return false;
+    default:
+        break;
+    }
+    const struct pm_memory_access access = pm_memory_access_of(memory, instr);
+    return access.writes || access.stops;
+}
+
+bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct pm_memory *memory,
+                             uint32_t loop)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    const struct pm_graph *flow = &pm_cfg(function)->flow;
+    const struct pm_loop *l = &loops->loops[loop];
+    if (!is_left_once(function, loop))
+        return false;
+    const uint32_t test = flow->predecessors[flow->predecessor_start[l->merge]];
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        if (!is_inside(loops, loop, b))
+            continue;
+        const bool behind =
+            b->index != test && pm_dominates(pm_dominators(function), test, b->index);
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            const bool carried = i->opcode == SpvOpPhi && b->index == l->header;
+            if ((!behind && has_effect(memory, i)) || (!carried && is_used_behind(loops, loop, i)))
+                return true;
+        }
+    }
+    return false;
+}
+
 uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop)
 {
     const struct pm_loops *loops = pm_loops(function);

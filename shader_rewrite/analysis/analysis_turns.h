@@ -6,6 +6,7 @@
 #pragma once
 
 #include "shader_rewrite/analysis/analysis.h"
+#include "shader_rewrite/analysis/analysis_memory.h"
 
 /* A loop with more turns is one of which it is not known. */
 enum { PM_MOST_TURNS = 256 };
@@ -13,6 +14,13 @@ enum { PM_MOST_TURNS = 256 };
 /* Of a loop by its index: an integer of the header's begins with a constant, changes by one each
  * turn, and its comparison with a third is the one way out. 0: none, or not known. */
 uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
+
+/* Whether it shows that what leads to a loop's exit, and to its first turn, runs once more than the
+ * rest: it has an effect, or a value of its own is used behind the loop. SPIRV-Tools' unroller
+ * leaves that last time out (LoopUnrollerUtilsImpl::FullyUnroll, v2025.1). Of a loop with several
+ * exits, which it does not unroll: false. PM_ANALYSIS_DOMINATORS is required, too. */
+bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct pm_memory *memory,
+                             uint32_t loop);
 
 /* Whether a compiler that unrolls the loop would find constants in float arithmetic that it may
  * compute in another way than the device does (HAZARDS 3). Marks the function's instructions. */

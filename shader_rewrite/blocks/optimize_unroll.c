@@ -1,7 +1,9 @@
 /* Unrolling control (the cooperative paper, 4.1): drivers are asked to leave loops alone that
  * hardly any subgroup turns in, and to unroll those that always turn equally often. */
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/blocks/block_worth.h"
 #include "shader_rewrite/blocks/steady_loops.h"
+#include "shader_rewrite/quirks/quirks.h"
 
 static const char pass_name[] = "optimize_unroll";
 
@@ -19,9 +21,18 @@ static bool set_control(struct pm_ir_module *module, struct pm_ir_instr *merge, 
     return true;
 }
 
-static void decide(struct pm_blocks *blocks, struct pm_ir_block *header,
-                   const struct pm_steady_loop *turns)
+/* Whether the driver would unroll it wrongly. */
+static bool is_unrolled_short(const struct pm_blocks *blocks, uint32_t loop)
 {
+    const struct pm_memory memory = pm_memory_of(blocks->module);
+    return (pm_quirks_of(blocks->info->driver) & PM_QUIRK_UNROLLS_SHORT) &&
+           pm_loop_needs_last_test(blocks->function, &memory, loop);
+}
+
+static void decide(struct pm_blocks *blocks, uint32_t loop, const struct pm_steady_loop *turns)
+{
+    struct pm_ir_block *header =
+        pm_cfg(blocks->function)->blocks[pm_loops(blocks->function)->loops[loop].header];
     struct pm_ir_instr *merge = pm_ir_merge(header);
     const bool newer = blocks->module->version >= VERSION_1_4;
     const char *what = "None", *reason = turns->reason;
@@ -29,6 +40,8 @@ static void decide(struct pm_blocks *blocks, struct pm_ir_block *header,
     if (turns->rare) {
         what = "DontUnroll";
         control = SpvLoopControlDontUnrollMask;
+    } else if (turns->steady && is_unrolled_short(blocks, loop)) {
+        reason = "the driver would leave out its last test, which is needed";
     } else if (turns->steady) {
         what = newer ? "Unroll, PartialCount" : "Unroll";
         reason = "it turns equally often";
@@ -56,7 +69,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         return PM_PASS_FAILED;
     }
     for (uint32_t l = 0; l < loops->count; l++)
-        decide(blocks, pm_cfg(blocks->function)->blocks[loops->loops[l].header], &turns[l]);
+        decide(blocks, l, &turns[l]);
     return pm_pass_result_of(true, blocks->changes != before);
 }
 

@@ -29,6 +29,8 @@ static const struct {
     {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_JOINED_LEVELS},
     /* canonical/values/folding.comp as a translation layer writes it */
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_FOLDS_UNCAST},
+    /* quirks/leaving/tested.comp */
+    {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_UNROLLS_SHORT},
 };
 
 struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info)

@@ -25,8 +25,10 @@ enum pm_quirk {
     /* What is loaded in a loop is right behind it only where an OpPhi takes it, for lanes that left
      * before others: no OpPhi may come behind it. */
     PM_QUIRK_JOINED_LOADS = 1 << 4,
+    /* What leads to the exit of a loop that it is asked to unroll runs once less than it should. */
+    PM_QUIRK_UNROLLS_SHORT = 1 << 5,
 };
-enum { PM_QUIRK_COUNT = 5 };
+enum { PM_QUIRK_COUNT = 6 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

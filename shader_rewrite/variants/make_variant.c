@@ -1,4 +1,5 @@
 /* Runs a recipe. variants.h. */
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
@@ -143,6 +144,29 @@ static bool chooses_again(const struct making *m, const struct pm_driver *driver
            pm_leaving_values_chosen(&leaving, function);
 }
 
+/* A driver that leaves out the last test of what it unrolls (PM_QUIRK_UNROLLS_SHORT) is asked to
+ * unroll a loop that needs it; true also where memory ends. */
+static bool is_unrolled_short(const struct making *m, const struct pm_driver *driver)
+{
+    struct pm_ir_module *module = m->passes.module;
+    struct pm_ir_function *function = pm_variant_function(module);
+    const struct pm_memory memory = pm_memory_of(module);
+    struct pm_error error;
+    if (!(pm_quirks_of(driver) & PM_QUIRK_UNROLLS_SHORT) || !function)
+        return false;
+    if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, &error))
+        return true;
+    const struct pm_loops *loops = pm_loops(function);
+    for (uint32_t l = 0; l < loops->count; l++) {
+        const struct pm_ir_instr *merge =
+            pm_ir_merge(pm_cfg(function)->blocks[loops->loops[l].header]);
+        if ((pm_ir_operand_word(&merge->operands[2]) & SpvLoopControlUnrollMask) &&
+            pm_loop_needs_last_test(function, &memory, l))
+            return true;
+    }
+    return false;
+}
+
 /* Into the canonical order. */
 static bool emit(struct making *m, struct pm_words *out, struct pm_error *error)
 {
@@ -183,10 +207,10 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     }
     bool ok = run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m, out, error);
-    const bool crashes = ok && !canonical && may_crash(&m, info->driver);
+    const bool unfit =
+        ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_short(&m, info->driver));
     pm_ir_module_destroy(m.passes.module);
-    const bool none =
-        ok && (crashes || m.too_large || (!canonical && same_words(out, words, count)));
+    const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, words, count)));
     if (ok && !none && !pm_validate_made(out, words, count, &info->target, &invalid))
         ok = pm_fail(error, PM_ERROR_STATE, "the variant is not valid: %s", invalid.message);
     if (!ok || none) {

@@ -1,7 +1,8 @@
 /*
  * SPIRV-Tools' unrolling takes the loops that ask for it (Unroll), and of these those that it can
- * count. It bounds nothing, what it copies loses its decorations, and it unrolls only one loop in
- * part at a time (the second one ends in an exception). So here is decided which loops may ask.
+ * count. It bounds nothing, what it copies loses its decorations, it leaves out the last test of a
+ * loop that it unrolls whole, and it unrolls only one loop in part at a time (the second one ends
+ * in an exception). So here is decided which loops may ask.
  */
 #include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/ir/ir_walk.h"
@@ -50,14 +51,15 @@ static struct pm_ir_operand *control_of(const struct pm_ir_function *function, u
 /* Into so many copies; else, 0, whole, when these are at most `most`. What is left over of turns
  * that are no multiple of the copies SPIRV-Tools puts into a second loop, which may name values
  * that are not there (seen). */
-static bool may_ask(const struct pm_ir_function *function, uint32_t loop, uint32_t part,
-                    uint32_t most)
+static bool may_ask(const struct pm_ir_function *function, const struct pm_memory *memory,
+                    uint32_t loop, uint32_t part, uint32_t most)
 {
     if (pm_ir_operand_word(control_of(function, loop)) & SpvLoopControlDontUnrollMask)
         return false;
     const uint32_t turns = pm_loop_turns(function, loop), size = pm_loop_size(function, loop);
     const bool fits = part > 0 ? turns > part && turns % part == 0 && size <= MOST_BODY
-                               : turns > 1 && turns <= most && turns * size <= MOST_COPIED;
+                               : turns > 1 && turns <= most && turns * size <= MOST_COPIED &&
+                                     !pm_loop_needs_last_test(function, memory, loop);
     return fits && may_be_copied(function, loop) && !pm_loop_is_risky(function, loop);
 }
 
@@ -66,12 +68,13 @@ static enum pm_pass_result mark(struct pm_ir_module *module, void *context, stru
     (void)error;
     const uint32_t argument = *(const uint32_t *)context;
     const uint32_t part = PM_UNROLLED_PART(argument), most = part > 0 ? 0 : argument;
+    const struct pm_memory memory = pm_memory_of(module);
     const struct pm_ir_function *function = pm_variant_function(module);
     bool changed = false, asked = false;
     for (uint32_t l = 0; function && l < pm_loops(function)->count; l++) {
         struct pm_ir_operand *control = control_of(function, l);
         const uint32_t was = pm_ir_operand_word(control);
-        const bool asks = !(asked && part > 0) && may_ask(function, l, part, most);
+        const bool asks = !(asked && part > 0) && may_ask(function, &memory, l, part, most);
         asked |= asks;
         if (asks)
             pm_ir_operand_set_word(control, SpvLoopControlUnrollMask);
@@ -101,6 +104,7 @@ static enum pm_pass_result unmark(struct pm_ir_module *module, void *context,
     return pm_pass_result_of(true, changed);
 }
 
-const struct pm_pass pm_pass_mark_loops = {"mark loops", PM_ANALYSIS_LOOPS | PM_ANALYSIS_CFG,
-                                           PM_ANALYSIS_ALL, mark};
+const struct pm_pass pm_pass_mark_loops = {
+    "mark loops", PM_ANALYSIS_LOOPS | PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_CFG, PM_ANALYSIS_ALL,
+    mark};
 const struct pm_pass pm_pass_unmark_loops = {"unmark loops", 0, PM_ANALYSIS_ALL, unmark};

@@ -78,9 +78,28 @@ static void test_partial_count(void **state)
     block_subject_finish(&subject);
 }
 
+/* What is written before the test is written once more than the loop turns. */
+static void test_last_test(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(
+        "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"
+        "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+        "%f = OpConvertUToF %float %i\nOpStore %to %f\n"
+        "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch None\n"
+        "OpBranchConditional %more %body %end\n%body = OpLabel\nOpBranch %latch\n"
+        "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n%end = OpLabel\n");
+    const struct block_known five = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 6, 5, 5, 1}};
+    block_guarded(&subject, "optimize_unroll", &five, 1,
+                  "the driver would leave out its last test, which is needed",
+                  "it turns equally often", " Unroll\n");
+    block_subject_finish(&subject);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops),
-                                       cmocka_unit_test(test_partial_count)};
+                                       cmocka_unit_test(test_partial_count),
+                                       cmocka_unit_test(test_last_test)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

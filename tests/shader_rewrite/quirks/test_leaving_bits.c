@@ -34,13 +34,13 @@ static void run(const struct pm_words *module, uint32_t *words)
     pm_gpu_buffer_destroy(&pm_test_gpu, &out);
 }
 
-static const char *const folders[] = {PM_TEST_LEAVING,      PM_TEST_LEAVING,
-                                      PM_TEST_LEAVING,      PM_TEST_ZERO_REGIONS,
-                                      PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
-static const char *const names[] = {"made.comp",         "rare.comp",
-                                    "ready.comp",        "leaving_chosen.comp",
-                                    "leaving_read.comp", "leaving_branch.comp"};
-enum { MADE, SHADERS = sizeof names / sizeof names[0] };
+static const char *const folders[] = {
+    PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING,
+    PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
+static const char *const names[] = {
+    "made.comp",           "tested.comp",       "rare.comp",          "ready.comp",
+    "leaving_chosen.comp", "leaving_read.comp", "leaving_branch.comp"};
+enum { MADE, TESTED, SHADERS = sizeof names / sizeof names[0] };
 
 static struct subject {
     struct pm_words canonical;
@@ -175,6 +175,18 @@ static void quirks_are_there(void **state)
     assert_int_equal(passes > 0, again);
 }
 
+/* Likewise the one against hints to unroll. */
+static void unrolls_short(void **state)
+{
+    (void)state;
+    const struct pm_driver driver = this_driver();
+    const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
+    const bool quirk = pm_quirks_of(&driver) & PM_QUIRK_UNROLLS_SHORT;
+    const size_t asked = varied(TESTED, pm_recipe_find("ask-unroll"), &other);
+    print_message("%zu words differ where it is asked to unroll\n", asked);
+    assert_int_equal(asked > 0, quirk);
+}
+
 static int set_up(void **state)
 {
     if (pm_gpu_set_up(state) != 0)
@@ -205,8 +217,8 @@ static int tear_down(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_pass), cmocka_unit_test(all_passes),
-                                       cmocka_unit_test(each_recipe),
-                                       cmocka_unit_test(quirks_are_there)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_pass), cmocka_unit_test(all_passes), cmocka_unit_test(each_recipe),
+        cmocka_unit_test(quirks_are_there), cmocka_unit_test(unrolls_short)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

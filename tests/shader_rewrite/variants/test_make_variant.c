@@ -354,6 +354,22 @@ static void test_loads_stay_whole(void **state)
                     "small-loads"));
 }
 
+/* What leads to a loop's exit runs once more than the rest. */
+static void test_last_test(void **state)
+{
+    (void)state;
+    static const char *const whole[] = {"unroll-full", "unroll-long", "unroll-scalars"};
+    struct pm_words tested = canonical_of("tested");
+    const int loops = pm_test_count(&tested, "OpLoopMerge");
+    assert_int_equal(loops, 3);
+    /* The one that has nothing before its test. */
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        assert_int_equal(count_in(&tested, whole[i], "OpLoopMerge"), loops - 1);
+    struct pm_words asked = make(&tested, "ask-unroll", NULL);
+    assert_int_equal(asked.count, 0); /* for any driver */
+    pm_words_finish(&tested);
+}
+
 /* Loops that are left alone, though their turns are known. */
 static void test_left_alone(void **state)
 {
@@ -479,8 +495,9 @@ int main(void)
         cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
         cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
         cmocka_unit_test(test_loads_stay),     cmocka_unit_test(test_loads_stay_whole),
-        cmocka_unit_test(test_slow),           cmocka_unit_test(test_slow_returns),
-        cmocka_unit_test(test_nothing_to_do),  cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_last_test),      cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_slow_returns),   cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

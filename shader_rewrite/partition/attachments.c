@@ -26,6 +26,24 @@ static bool is_of_samples(uint32_t builtin)
     return builtin == SpvBuiltInSampleId || builtin == SpvBuiltInSamplePosition;
 }
 
+/* Whether an output is, or may be, one of several of its location: the passes that write those
+ * would each write the attachment whole. */
+static bool is_shared(const struct pm_attachments *a, const struct pm_ir_def *def,
+                      uint32_t location)
+{
+    const uint32_t component = decoration_of(def, SpvDecorationComponent);
+    const uint32_t index = decoration_of(def, SpvDecorationIndex);
+    return (component != UINT32_MAX && component > 0) || (index != UINT32_MAX && index > 0) ||
+           (a->locations >> location & 1) != 0;
+}
+
+/* Images that are attachments: what one pass writes of them a later one would read. */
+static bool is_attachment_type(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpTypeImage &&
+           pm_ir_operand_word(&instr->operands[1]) == SpvDimSubpassData;
+}
+
 static bool look_at(struct pm_attachments *a, const struct pm_ir_instr *variable)
 {
     const struct pm_ir_def *def = variable->result;
@@ -44,6 +62,9 @@ static bool look_at(struct pm_attachments *a, const struct pm_ir_instr *variable
         pointee->opcode == SpvOpTypeStruct)
         return pm_fail(a->error, PM_ERROR_UNSUPPORTED,
                        "it has an output that is no color attachment");
+    if (is_shared(a, def, location))
+        return pm_fail(a->error, PM_ERROR_UNSUPPORTED,
+                       "it has an output that is not a color attachment's only one");
     a->locations |= UINT32_C(1) << location;
     return true;
 }
@@ -63,9 +84,13 @@ bool pm_attachments_init(struct pm_attachments *a, struct pm_ir_module *module,
     a->location = pm_arena_zalloc(module->arena, count, sizeof(*a->location));
     if (!a->read || !a->wrote || !a->location)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i; i = i->next)
+    for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_GLOBAL].first; i;
+         i = i->next) {
+        if (is_attachment_type(i))
+            return pm_fail(error, PM_ERROR_UNSUPPORTED, "it reads input attachments");
         if (i->opcode == SpvOpVariable && !look_at(a, i))
             return false;
+    }
     return true;
 }
 

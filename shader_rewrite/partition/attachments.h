@@ -22,8 +22,8 @@ struct pm_attachments {
     struct pm_error *error;
 };
 
-/* Readies the module. PM_ERROR_UNSUPPORTED: it gives what has no color attachment, or each sample
- * runs by itself; PM_ERROR_MEMORY. */
+/* Readies the module. PM_ERROR_UNSUPPORTED: it gives what has no color attachment of its own, reads
+ * attachments, or each sample runs by itself; PM_ERROR_MEMORY. */
 bool pm_attachments_init(struct pm_attachments *attachments, struct pm_ir_module *module,
                          const struct pm_spills *spills, struct pm_error *error);
 

@@ -174,20 +174,29 @@ void pm_pass_state_remove(struct pm_pass_state *state, uint32_t at)
     }
 }
 
-/* Numbers the outputs as pm_plan_check does: whole ones, rests of three with a single, pairs, and
- * the singles that are left. */
+static bool is_placed(const struct pm_pass_state *state, uint32_t at)
+{
+    const struct pm_operation *operation = &state->graph->operations[at];
+    return operation->components && (state->waiting[at] || operation->result);
+}
+
+/* Numbers the outputs that values end in, as pm_plan_check does: whole ones, rests of three with a
+ * single, pairs, and the singles that are left. */
 static void place_outputs(struct pm_pass_state *state, const uint32_t *operations, uint32_t count)
 {
-    uint32_t whole = state->outputs.whole, threes = state->outputs.threes;
+    uint32_t whole = 0, threes = state->outputs.threes;
+    for (uint32_t i = 0; i < count; i++)
+        whole += is_placed(state, operations[i]) &&
+                 state->graph->operations[operations[i]].components % 4 == 0;
     uint32_t next_whole = state->output_count, next_three = next_whole + whole;
     uint32_t next_single = next_three, filled_from = next_three + threes, filled = 0;
     for (int pairs = 1; pairs >= 0; pairs--) {
         for (uint32_t i = 0; i < count; i++) {
             uint32_t at = operations[i];
-            const struct pm_operation *operation = &state->graph->operations[at];
-            if (!operation->components || !(state->waiting[at] || operation->result))
+            if (!is_placed(state, at))
                 continue;
-            uint32_t rest = operation->components % 4, *output = &state->output_of[at];
+            uint32_t rest = state->graph->operations[at].components % 4;
+            uint32_t *output = &state->output_of[at];
             if (pairs && rest == 0)
                 *output = next_whole++;
             else if (pairs && rest == 3)
@@ -199,7 +208,7 @@ static void place_outputs(struct pm_pass_state *state, const uint32_t *operation
                 *output = next_single < filled_from ? next_single++ : filled_from + filled++ / 4;
         }
     }
-    state->output_count += pm_outputs_count(&state->outputs);
+    state->output_count = filled_from + (filled + 3) / 4;
 }
 
 void pm_pass_state_end(struct pm_pass_state *state, const uint32_t *operations, uint32_t count)

@@ -32,9 +32,9 @@ struct pm_pass_state {
 
     /* of this room alone */
     uint32_t *waiting;   /* by operation: users of its value that are not scheduled */
-    uint32_t *output_of; /* by operation: the output that holds it, of an earlier pass */
+    uint32_t *output_of; /* by operation: the output that it ends in, of an earlier pass */
     uint32_t *read_in;   /* by operation: the last pass that read it from an earlier one */
-    uint32_t *output_in; /* by output: the last pass that read it */
+    uint32_t *output_in; /* by output that values end in: the last pass that read it */
     uint32_t *input_in;  /* by input: the last pass that read it */
     uint32_t output_count;
     uint64_t alu, texture, live;

@@ -1,6 +1,6 @@
 /*
  * The pipelines of a shader's passes (passes.h). The scratch memory's address is in them: none
- * enters a cache that outlives the process (HAZARDS 17).
+ * enters a cache of ours that outlives the process (HAZARDS 17).
  *
  * Thread safety: any thread; takes as long as the driver's compiler does.
  */

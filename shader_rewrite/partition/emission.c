@@ -124,9 +124,10 @@ static bool is_used_outside(const struct pm_emission *e, const struct pm_ir_def 
 void pm_emission_computed(struct pm_emission *e, struct pm_ir_def *def)
 {
     const struct pm_spill *spill = &e->info->spills->spills[def->id];
-    uint32_t words = pm_spilled_words(pm_ir_type_of(def->instr));
+    const struct pm_ir_instr *type = pm_ir_type_of(def->instr);
+    uint32_t words = pm_spilled_words(type);
     keep(e, def, def);
-    if (spill->pass == e->pass && spill->last > e->pass) {
+    if (words > 0 && spill->pass == e->pass && spill->last > e->pass) {
         pm_spilled_split(&e->builder, def, e->words);
         for (uint32_t w = 0; w < words; w++) {
             const uint32_t place = e->info->spills->places[spill->first_word + w];
@@ -136,7 +137,7 @@ void pm_emission_computed(struct pm_emission *e, struct pm_ir_def *def)
                 pm_scratch_store(&e->scratch, &e->builder, place, NULL, e->words[w]);
         }
     }
-    if (!e->open_count || !words || !is_used_outside(e, def, scope_now(e)))
+    if (!e->open_count || pm_is_handle(type) || !is_used_outside(e, def, scope_now(e)))
         return;
     struct pm_ir_def *pointer =
         pm_ir_type_pointer(e->module, SpvStorageClassFunction, def->instr->type.def);
@@ -151,14 +152,6 @@ void pm_emission_computed(struct pm_emission *e, struct pm_ir_def *def)
 }
 
 /* ---- guards ---- */
-
-/* Whether a guard is another one or lies around it. */
-static bool is_around(const struct pm_emission *e, uint32_t guard, uint32_t inner)
-{
-    while (inner != PM_NO_GUARD && inner != guard)
-        inner = e->steps.guards[inner].parent;
-    return inner == guard;
-}
 
 static uint32_t innermost_guard(const struct pm_emission *e)
 {
@@ -176,7 +169,7 @@ static uint32_t outermost_closed(const struct pm_emission *e, uint32_t guard)
 /* Closes and opens guards so that the builder is under this one. */
 void pm_emission_go_under(struct pm_emission *e, uint32_t guard)
 {
-    while (e->open_count && !is_around(e, innermost_guard(e), guard))
+    while (e->open_count && !pm_guard_is_around(&e->steps, innermost_guard(e), guard))
         pm_ir_build_end_if(&e->builder, e->open[--e->open_count].merge);
     while (innermost_guard(e) != guard && !e->module->failed) {
         uint32_t next = outermost_closed(e, guard);
@@ -201,7 +194,8 @@ static uint32_t walk_scopes(struct pm_emission *e, bool fill)
         for (uint32_t s = graph->first[operation]; s < graph->first[operation + 1]; s++) {
             const uint32_t number = e->numbers[graph->members[s]];
             uint32_t guard = e->steps.steps[number].guard;
-            while (innermost_guard(e) != PM_NO_GUARD && !is_around(e, innermost_guard(e), guard))
+            while (innermost_guard(e) != PM_NO_GUARD &&
+                   !pm_guard_is_around(&e->steps, innermost_guard(e), guard))
                 e->open_count--;
             while (innermost_guard(e) != guard) {
                 uint32_t parent = scope_now(e);

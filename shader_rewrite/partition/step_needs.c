@@ -129,23 +129,36 @@ static bool rests_on_own(const struct finding *f, const struct pm_ir_instr *inst
     return true;
 }
 
-/* Whether the step is within a selection that is cut open. */
-static bool is_guarded(const struct finding *f)
+/* Whether a pointer is made of other values, without a load. */
+static bool is_made_pointer(const struct pm_ir_instr *instr)
 {
-    return f->steps->steps[f->step].guard != PM_NO_GUARD;
+    switch (instr->opcode) {
+    case SpvOpAccessChain:
+    case SpvOpInBoundsAccessChain:
+    case SpvOpPtrAccessChain:
+        return true;
+    case SpvOpCopyObject:
+    case SpvOpBitcast:
+    case SpvOpConvertUToPtr:
+        return pm_is_handle(pm_ir_type_of(instr));
+    default:
+        return false;
+    }
 }
 
-/* Whether an OpPhi names it, or a pointer made of it. Where a selection is cut open, both of the
- * OpPhi's values are asked for, whichever way was taken: what the other way must not load would be.
- */
-static bool is_joined(const struct pm_ir_instr *instr)
+/* Whether an OpPhi behind the selection that the step is in, which is cut open, names a value of
+ * the step, or a pointer made of it. Both of the OpPhi's values are asked for, whichever way was
+ * taken: what the other way must not load would be. */
+static bool leaves_selection(const struct finding *f, const struct pm_ir_instr *instr)
 {
+    const struct pm_steps *steps = f->steps;
+    const uint32_t guard = steps->steps[f->step].guard;
     for (const struct pm_ir_operand *use = instr->result->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
-        const bool points = user->opcode == SpvOpAccessChain ||
-                            user->opcode == SpvOpInBoundsAccessChain ||
-                            user->opcode == SpvOpPtrAccessChain || user->opcode == SpvOpCopyObject;
-        if (user->opcode == SpvOpPhi || (points && is_joined(user)))
+        if (is_made_pointer(user) && leaves_selection(f, user))
+            return true;
+        const uint32_t by = user->opcode == SpvOpPhi ? pm_step_of(steps, user->result) : PM_NO_STEP;
+        if (by != PM_NO_STEP && !pm_guard_is_around(steps, guard, steps->steps[by].guard))
             return true;
     }
     return false;
@@ -156,30 +169,22 @@ static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
 {
     switch (instr->opcode) {
     case SpvOpUndef:
-    case SpvOpAccessChain:
-    case SpvOpInBoundsAccessChain:
-    case SpvOpPtrAccessChain:
     case SpvOpImageTexelPointer:
     case SpvOpSampledImage:
     case SpvOpImage:
         return true;
     case SpvOpArrayLength:
-        return !(is_guarded(f) && is_joined(instr));
-    case SpvOpCopyObject:
-    case SpvOpBitcast:
-    case SpvOpConvertUToPtr:
-        return pm_is_handle(pm_ir_type_of(instr));
+        return !leaves_selection(f, instr);
     case SpvOpLoad: {
         struct pm_memory_access access = pm_memory_access_of(&f->memory, instr);
         const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
-        if (access.reads || access.writes || (variable && is_subgroup_builtin(variable)))
+        if (access.reads || access.writes || (variable && is_subgroup_builtin(variable)) ||
+            leaves_selection(f, instr))
             return false;
-        if (pm_is_handle(pm_ir_type_of(instr)))
-            return true;
-        return !(is_guarded(f) && is_joined(instr)) && rests_on_own(f, instr);
+        return pm_is_handle(pm_ir_type_of(instr)) || rests_on_own(f, instr);
     }
     default:
-        return false;
+        return is_made_pointer(instr);
     }
 }
 
@@ -240,13 +245,14 @@ static void need(struct finding *f, const struct pm_ir_def *def)
         need_operands(f, def->instr);
         return;
     }
+    /* What cannot be spilled stays with those that use it. Of a construct's values that may be any.
+     */
+    if (!pm_can_be_spilled(f->steps->function->module, pm_ir_type_of(def->instr)))
+        together(f, &(uint32_t){step + 1});
     if (f->seen[step] == f->step + 1)
         return;
     f->seen[step] = f->step + 1;
     add_need(f, step, true);
-    /* What cannot be spilled stays with those that use it. */
-    if (!pm_can_be_spilled(f->steps->function->module, pm_ir_type_of(def->instr)))
-        together(f, &(uint32_t){step + 1});
 }
 
 static void need_operands(struct finding *f, const struct pm_ir_instr *instr)
@@ -309,14 +315,26 @@ static void need_memory(struct finding *f, struct pm_memory_access access)
     }
 }
 
+/* In the one that a step is, or in one within a selection. */
+static bool is_in_loop(const struct finding *f, const struct pm_ir_instr *instr)
+{
+    const struct pm_structure *structure = pm_structure(f->steps->function);
+    uint32_t c = structure->innermost[instr->block->index];
+    while (c != PM_NO_CONSTRUCT && structure->constructs[c].kind != PM_CONSTRUCT_LOOP &&
+           structure->constructs[c].kind != PM_CONSTRUCT_CONTINUE)
+        c = structure->constructs[c].parent;
+    return c != PM_NO_CONSTRUCT;
+}
+
 /* Whether a loop may be waiting for what other invocations write: behind a cut they never do. */
 static bool may_wait(const struct finding *f, const struct pm_ir_instr *instr,
                      struct pm_memory_access access)
 {
     bool loads = instr->opcode == SpvOpLoad || instr->opcode == SpvOpImageRead;
     bool atomic = pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC);
-    return (loads && (access.writes || (f->memory.coherent && access.reads))) ||
-           (atomic && instr->result && instr->result->first_use);
+    return ((loads && (access.writes || (f->memory.coherent && access.reads))) ||
+            (atomic && instr->result && instr->result->first_use)) &&
+           is_in_loop(f, instr);
 }
 
 /* Whether a store is to a place that only this invocation sees. */
@@ -381,6 +399,13 @@ static bool keep_quads(struct finding *f)
     return true;
 }
 
+/* Whether a selection that is cut open would have to give a pointer that only its inside has. */
+static bool gives_pointer(const struct finding *f, const struct pm_ir_instr *instr)
+{
+    return instr->result && !f->out->own[instr->result->id] && pm_is_handle(pm_ir_type_of(instr)) &&
+           leaves_selection(f, instr);
+}
+
 static bool find_step(struct finding *f)
 {
     const struct pm_step *step = &f->steps->steps[f->step];
@@ -400,9 +425,14 @@ static bool find_step(struct finding *f)
         if (!pm_ir_opcode_is(instr->opcode, PM_IR_OP_TERMINATOR) &&
             instr->opcode != SpvOpSelectionMerge && instr->opcode != SpvOpLoopMerge)
             access = pm_memory_access_of(&f->memory, instr);
-        if (step->loop && may_wait(f, instr, access))
+        if (may_wait(f, instr, access))
             return pm_fail(f->error, PM_ERROR_UNSUPPORTED,
                            "a loop reads what other invocations may write meanwhile");
+        if (gives_pointer(f, instr))
+            return pm_fail(
+                f->error, PM_ERROR_UNSUPPORTED,
+                "a selection that is too large for one pass gives a pointer that it loads "
+                "or chooses");
         bool subgroup = pm_ir_opcode_is(instr->opcode, PM_IR_OP_SUBGROUP);
         if (subgroup)
             together(f, &f->subgroup);

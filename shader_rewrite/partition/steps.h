@@ -58,6 +58,14 @@ struct pm_steps {
 bool pm_steps_find(struct pm_ir_function *function, const bool *open, struct pm_arena *arena,
                    struct pm_steps *out, struct pm_error *error);
 
+/* Whether a guard is another one or lies around it. PM_NO_GUARD lies around all. */
+static inline bool pm_guard_is_around(const struct pm_steps *steps, uint32_t guard, uint32_t inner)
+{
+    while (inner != PM_NO_GUARD && inner != guard)
+        inner = steps->guards[inner].parent;
+    return inner == guard;
+}
+
 /* The step that defines an id; PM_NO_STEP: a global does. */
 static inline uint32_t pm_step_of(const struct pm_steps *steps, const struct pm_ir_def *def)
 {

@@ -77,7 +77,7 @@ static void count_made(void *user, const struct pm_partitioned *so_far)
 }
 
 static void check(uint64_t seed, const struct pm_words *words,
-                  const struct differential_output *expected, uint32_t limit,
+                  const struct differential_output *expected, const struct pm_pass_limits *limit,
                   enum pm_partition_method method)
 {
     static struct differential_output output;
@@ -86,8 +86,8 @@ static void check(uint64_t seed, const struct pm_words *words,
     size_t first = 0;
     uint32_t told = 0;
     /* Half of them in a region, which is told by where a dispatch begins. */
-    const uint32_t region = (seed + limit + method) % 2 ? (uint32_t)(seed % 5) : UINT32_MAX;
-    const struct pm_partition_info info = {.limits = &limits[limit],
+    const uint32_t region = (seed + method) % 2 ? (uint32_t)(seed % 5) : UINT32_MAX;
+    const struct pm_partition_info info = {.limits = limit,
                                            .method = method,
                                            .target = target,
                                            .regions = region != UINT32_MAX,
@@ -95,8 +95,8 @@ static void check(uint64_t seed, const struct pm_words *words,
                                            .user = &told};
     if (!pm_partition(words->data, words->count, &info, &made, &error)) {
         if (error.code != PM_ERROR_UNSUPPORTED)
-            fail_msg("seed %" PRIu64 ", limits %u, method %d: %s", seed, limit, method,
-                     error.message);
+            fail_msg("seed %" PRIu64 ", %u operations a pass, method %d: %s", seed, limit->alu,
+                     method, error.message);
         seen.refused++;
         return;
     }
@@ -104,8 +104,9 @@ static void check(uint64_t seed, const struct pm_words *words,
     run_partition(&made, region, &output);
     size_t different = differential_compare(expected, &output, &first);
     if (different)
-        fail_msg("seed %" PRIu64 ", limits %u, method %d, %u passes: %zu words differ, from %zu on",
-                 seed, limit, method, made.count, different, first);
+        fail_msg("seed %" PRIu64
+                 ", %u operations a pass, method %d, %u passes: %zu words differ, from %zu on",
+                 seed, limit->alu, method, made.count, different, first);
     seen.partitions++;
     seen.passes += made.count;
     seen.spilled += made.scratch_words;
@@ -170,7 +171,7 @@ static void passes_compute_what_the_whole_does(void **state)
         differential_inputs(&differential, seed, seed % 8 >= 6);
         differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
         for (uint32_t l = 0; l < LIMITS; l++)
-            check(seed, &words, &expected, l,
+            check(seed, &words, &expected, &limits[l],
                   (enum pm_partition_method)((seed + l) % PM_PARTITION_METHODS));
         pm_words_finish(&words);
         seen.shaders++;
@@ -203,7 +204,8 @@ static void shapes_compute_what_the_whole_does(void **state)
         differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
         uint32_t partitions = seen.partitions, passes = seen.passes, own = seen.own;
         for (uint32_t way = 0; way < LIMITS * PM_PARTITION_METHODS; way++)
-            check(i, &words, &expected, way % LIMITS, (enum pm_partition_method)(way / LIMITS));
+            check(i, &words, &expected, &limits[way % LIMITS],
+                  (enum pm_partition_method)(way / LIMITS));
         if (seen.partitions == partitions || seen.passes - passes <= seen.partitions - partitions)
             fail_msg("%s was never cut", names[i]);
         if (strncmp(names[i], "live", 4) == 0 && seen.own == own)
@@ -235,6 +237,62 @@ static void larger_passes_cut_too(void **state)
     pm_words_finish(&original);
 }
 
+/* Where one of a construct's values cannot be spilled, others are asked for first. */
+static void large_values_stay_where_they_are(void **state)
+{
+    (void)state;
+    static struct differential_output expected;
+    struct pm_words original;
+    pm_gpu_load(PM_TEST_SHAPES, "large_value.comp", &original.data, &original.count);
+    struct pm_words words = canonicalize(&original);
+    differential_inputs(&differential, 5, false);
+    differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
+    const uint32_t passes = seen.passes;
+    for (uint32_t alu = 4; alu <= 24; alu += 4) {
+        const struct pm_pass_limits limit = {alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
+                                             PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
+        const struct pm_partition_info info = {.limits = &limit, .target = target};
+        struct pm_partitioned made;
+        struct pm_error error = {0};
+        if (!pm_partition(words.data, words.count, &info, &made, &error))
+            fail_msg("%u operations a pass: %s", alu, error.message);
+        pm_partitioned_finish(&made);
+        if (alu == 12) /* drivers take long for what is cut open */
+            check(alu, &words, &expected, &limit, PM_PARTITION_BEYOND);
+    }
+    assert_true(seen.passes - passes > 1);
+    pm_words_finish(&words);
+    pm_words_finish(&original);
+}
+
+static void what_cannot_be_cut_stays_whole(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *reason;
+        uint32_t limit;
+    } shapes[] = {
+        {"spin_in_selection.comp", "a loop reads what other invocations may write meanwhile", 0},
+        {"spin_in_switch.comp", "a loop reads what other invocations may write meanwhile", 1},
+        {"chosen_pointer.comp", "gives a pointer that it loads", 0},
+    };
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        const struct pm_partition_info info = {.limits = &limits[shapes[i].limit],
+                                               .target = target};
+        struct pm_words original;
+        struct pm_partitioned made;
+        struct pm_error error = {0};
+        pm_gpu_load(PM_TEST_SHAPES, shapes[i].file, &original.data, &original.count);
+        struct pm_words words = canonicalize(&original);
+        if (pm_partition(words.data, words.count, &info, &made, &error))
+            fail_msg("%s was cut into %u passes", shapes[i].file, made.count);
+        if (error.code != PM_ERROR_UNSUPPORTED || !strstr(error.message, shapes[i].reason))
+            fail_msg("%s: %s", shapes[i].file, error.message);
+        pm_words_finish(&words);
+        pm_words_finish(&original);
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -257,6 +315,8 @@ int main(int argc, char **argv)
         seed_count = strtoull(argv[2], NULL, 0);
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_compute_what_the_whole_does),
                                        cmocka_unit_test(larger_passes_cut_too),
+                                       cmocka_unit_test(large_values_stay_where_they_are),
+                                       cmocka_unit_test(what_cannot_be_cut_stays_whole),
                                        cmocka_unit_test(passes_compute_what_the_whole_does)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

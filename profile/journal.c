@@ -245,10 +245,12 @@ void pm_journal_sync(struct pm_journal *journal)
     if (!is_ours(journal))
         return;
     pthread_mutex_lock(&journal->lock);
-    if (journal->unsynced)
-        fdatasync(journal->fd);
+    const bool unsynced = journal->unsynced;
     journal->unsynced = false;
     pthread_mutex_unlock(&journal->lock);
+    /* As long as the disk takes others may note something: the file is the same until it closes. */
+    if (unsynced)
+        fdatasync(journal->fd);
 }
 
 static void first_use(struct pm_journal_entry *entry)

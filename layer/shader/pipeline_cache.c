@@ -31,7 +31,10 @@ struct pm_pipeline_cache {
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool tried;
-    VkPipelineCache handle;
+    VkPipelineCache handle; /* set once */
+    /* Held while it is written, which takes as long as the disk does: a game's thread that wants
+     * the handle meanwhile is not to do without. */
+    pthread_mutex_t saving;
     time_t saved_at; /* CLOCK_MONOTONIC, seconds; 0: never */
     bool too_large;  /* said once */
 };
@@ -43,6 +46,7 @@ struct pm_pipeline_cache *pm_pipeline_cache_create(struct pm_device *device)
         return NULL;
     cache->device = device;
     pthread_mutex_init(&cache->lock, NULL);
+    pthread_mutex_init(&cache->saving, NULL);
     return cache;
 }
 
@@ -263,11 +267,19 @@ static bool write_file(struct pm_pipeline_cache *cache, const char *folder, cons
     return ok;
 }
 
-/* Under the lock. */
+static bool is_there(struct pm_pipeline_cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    const bool there = cache->handle != VK_NULL_HANDLE;
+    pthread_mutex_unlock(&cache->lock);
+    return there;
+}
+
+/* Under the lock of saving. */
 static void save(struct pm_pipeline_cache *cache)
 {
     struct pm_device *device = cache->device;
-    if (!cache->handle || cap(device) == 0 || atomic_exchange(&cache->grown, 0) == 0)
+    if (!is_there(cache) || cap(device) == 0 || atomic_exchange(&cache->grown, 0) == 0)
         return;
     struct pm_error error = {0};
     char *folder = folder_of(device), *path = folder ? path_in(folder, device) : NULL;
@@ -286,12 +298,12 @@ static time_t seconds(void)
 
 void pm_pipeline_cache_save(struct pm_pipeline_cache *cache)
 {
-    pthread_mutex_lock(&cache->lock);
+    pthread_mutex_lock(&cache->saving);
     if (cache->saved_at == 0 || seconds() - cache->saved_at >= SAVE_SECONDS) {
         save(cache);
         cache->saved_at = seconds();
     }
-    pthread_mutex_unlock(&cache->lock);
+    pthread_mutex_unlock(&cache->saving);
 }
 
 void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache)
@@ -304,6 +316,7 @@ void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache)
         save(cache);
     if (cache->handle)
         device->dispatch.DestroyPipelineCache(device->handle, cache->handle, NULL);
+    pthread_mutex_destroy(&cache->saving);
     pthread_mutex_destroy(&cache->lock);
     free(cache);
 }

@@ -79,7 +79,7 @@ static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
 enum compiling {
     IN_BACKGROUND, /* what has to be */
     AT_ONCE,       /* the variant, and nothing else */
-    IF_COMPILED,   /* likewise, but it neither */
+    IF_COMPILED,   /* nothing at all */
 };
 
 /* Through the cache. */

@@ -140,7 +140,7 @@ static const char *const words[] = {[PM_FASTER] = "faster: used",
                                     [PM_SLOWER] = "dropped",
                                     [PM_UNDECIDED] = "undecided: tried again later"};
 
-/* Before the lock is taken, which a log may hold for as long as a file does. The poller's. */
+/* Without the lock: a log takes as long as a file does. The poller's thread. */
 static void log_outcome(const struct pm_trial *trial, enum pm_outcome outcome,
                         const struct pm_paired *paired)
 {

@@ -11,6 +11,9 @@
  * What is volatile, or has another name by which it may be written, is another thing at each load,
  * whatever else is said of it; to the optimizer inputs and what is NonWritable is never written.
  *
+ * What waits in a loop for another invocation's write does nothing that the optimizer knows of, so
+ * that it would take the loop away: a shader with volatile memory in a loop is refused.
+ *
  * Left alone are loads through OpPtrAccessChain and of images, which the optimizer may use behind a
  * loop too; that any driver then has another value was not seen, and that none has is not known.
  * Loads of uniform buffers (where the module has no BufferBlock, as from SPIR-V 1.3 on) are made
@@ -73,6 +76,38 @@ static bool is_alone(const struct marking *m, const struct pm_ir_instr *load)
     const struct pm_ir_instr *from = variable_of(load);
     return pm_memory_access_of(&m->memory, load).writes ||
            (from && m->has_aliases[from->result->id]);
+}
+
+/* What a loop does that the optimizer keeps it for, or what it may wait for. */
+enum { WAITS = 1, WRITES = 2 };
+
+static uint8_t does(const struct marking *m, const struct pm_ir_instr *instr)
+{
+    const struct pm_memory_access access = pm_memory_access_of(&m->memory, instr);
+    if (instr->opcode == SpvOpLoad)
+        return access.reads && access.writes ? WAITS : 0;
+    if (instr->opcode == SpvOpStore) {
+        const struct pm_ir_instr *type = pm_ir_type_of(pm_ir_operand_instr(instr, 0));
+        const uint32_t class = pm_ir_operand_word(&type->operands[0]);
+        if (class == SpvStorageClassFunction || class == SpvStorageClassPrivate)
+            return 0;
+    }
+    return access.writes || access.stops ? WRITES : 0;
+}
+
+/* Whether a loop reads what others write meanwhile, and does nothing else. */
+static bool waits(const struct marking *m, const struct pm_ir_function *function, uint8_t *done)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (uint32_t l = loops->loop_of[b->index]; l != PM_NO_LOOP; l = loops->loops[l].parent)
+            for (const struct pm_ir_instr *i = b->body.first, *end = pm_ir_block_end(b);
+                 i && i != end; i = i->next)
+                done[l] |= does(m, i);
+    for (uint32_t l = 0; l < loops->count; l++)
+        if (done[l] == WAITS)
+            return true;
+    return false;
 }
 
 static void find_aliases(struct marking *m)
@@ -161,6 +196,16 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
             continue;
         visit(&m, f, false);
         visit(&m, f, true);
+        uint8_t *done = m.any_alone
+                            ? pm_arena_zalloc(module->arena, pm_loops(f)->count + 1u, sizeof(*done))
+                            : NULL;
+        if (done && waits(&m, f, done))
+            return pm_pass_result_of(pm_fail(error, PM_ERROR_UNSUPPORTED,
+                                             "a loop waits for volatile memory, and would be gone"),
+                                     false);
+        if (m.any_alone && !done)
+            return pm_pass_result_of(pm_fail(error, PM_ERROR_MEMORY, "out of memory for loops"),
+                                     false);
     }
     if (context)
         *(bool *)context = m.any_alone;

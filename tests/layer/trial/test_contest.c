@@ -97,7 +97,7 @@ static uint64_t cost(void *user, VkPipeline pipeline)
                       (1 + seen.noise * (2 * pm_random_unit(&seen.random) - 1)));
 }
 
-static void open_session(void)
+static void open_with(const struct pm_harness_options *options)
 {
     seen.count = seen.asked = 0;
     seen.begun_at = pm_now();
@@ -110,11 +110,16 @@ static void open_session(void)
     setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
     setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-    pm_harness_open(&trying.h, NULL);
+    pm_harness_open(&trying.h, options);
     trying.h.driver->set_callback(see_pipelines, NULL);
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
+}
+
+static void open_session(void)
+{
+    open_with(NULL);
 }
 
 static void close_session(void)
@@ -468,6 +473,63 @@ static void trying_again_costs_little(void **state)
     close_session();
 }
 
+/* A pass of which what is left runs with a variant, for all that the layer knows when it is bound.
+ */
+static void draw_generated(VkCommandBuffer buffer)
+{
+    const VkGeneratedCommandsInfoNV info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_NV,
+                                            .pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                            .pipeline = trying.graphics};
+    pm_harness_begin_pass(&trying.h, buffer);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    trying.h.vk.CmdExecuteGeneratedCommandsNV(buffer, VK_FALSE, &info);
+    trying.h.vk.CmdEndRenderPass(buffer);
+}
+
+/* Whether all generated commands since a position ran with the game's own. */
+static bool generated_runs_with_the_games(uint64_t since)
+{
+    struct pm_null_call call;
+    uint64_t bound = 0;
+    for (uint64_t i = since; i < trying.h.driver->position(); i++) {
+        assert_true(trying.h.driver->read(i, &call));
+        if (strcmp(call.command, "vkCmdBindPipeline") == 0)
+            bound = call.arguments[2];
+        if (strcmp(call.command, "vkCmdExecuteGeneratedCommandsNV") == 0 &&
+            bound != PM_NULL_NUMBER(trying.graphics))
+            return false;
+    }
+    return true;
+}
+
+/* They name the game's pipeline, and a variant is not made for them. */
+static void generated_commands_run_with_the_games(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_NV_device_generated_commands", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions};
+    bool tried = false;
+    uint64_t until = 0;
+    optimized_learn();
+    open_with(&options);
+    trying.h.driver->set_binned(true);
+    trying.graphics = optimized_graphics(&trying.h);
+    /* Whose self-test has pipelines of its own. */
+    while (optimized_logged("render passes are timed as wholes") == 0 && patience(&until))
+        trying_run_frames(draw_generated, TRYING_ONCE, 4);
+    while (!tried && patience(&until)) {
+        const uint64_t position = trying.h.driver->position();
+        trying_run_frames(draw_generated, TRYING_ONCE, 4);
+        tried = trying_foreign_binds(position) > 0;
+        assert_true(generated_runs_with_the_games(position));
+    }
+    assert_true(tried);
+    trying.h.driver->set_binned(false);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.graphics, NULL);
+    close_session();
+}
+
 /* All are much slower: each is called a few times, and they are not tried again in the next
  * session.
  */
@@ -511,6 +573,7 @@ int main(void)
         PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(trying_again_costs_little),
         PM_LAYERED_TEST(slow_ones_cost_little),
+        PM_LAYERED_TEST(generated_commands_run_with_the_games),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -157,6 +157,26 @@ static void test_volatile_loads_stay(void **state)
     pm_words_finish(&module);
 }
 
+/* A loop that waits for another invocation stays, in a shader that is not simplified. */
+static void test_loops_that_wait_stay(void **state)
+{
+    (void)state;
+    struct pm_error kept, error = {0};
+    struct pm_words module = pm_test_assemble_file("waits.spvasm", 3), out;
+    const struct pm_canonicalize_info info = {.words = module.data,
+                                              .word_count = module.count,
+                                              .stage = PM_STAGE_COMPUTE,
+                                              .entry_point = "main",
+                                              .target = vulkan_1_3,
+                                              .kept = &kept};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(kept.code, PM_ERROR_UNSUPPORTED);
+    assert_int_equal(pm_test_count(&out, "OpLoopMerge"), 1);
+    pm_words_finish(&out);
+    pm_words_finish(&module);
+}
+
 /* What is made again behind a loop stands before what needs it, and never behind a merge
  * instruction. */
 static void test_behind_loops(void **state)
@@ -491,6 +511,7 @@ int main(void)
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_samples_of_loops_stay_in_them),
         cmocka_unit_test(test_volatile_loads_stay),
+        cmocka_unit_test(test_loops_that_wait_stay),
         cmocka_unit_test(test_behind_loops),
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_equal_constants_are_one),

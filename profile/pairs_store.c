@@ -76,13 +76,14 @@ static char *path_named(const struct pm_pairs_store *store, const char *name)
 }
 
 static char *path_of(const struct pm_pairs_store *store, const struct pm_shader_key *key,
-                     const struct pm_environment *environment)
+                     const struct pm_shader_key *original, const struct pm_environment *environment)
 {
-    char shader[PM_SHADER_KEY_TEXT], *name = NULL;
+    char shader[PM_SHADER_KEY_TEXT], of[PM_SHADER_KEY_TEXT], *name = NULL;
     pm_shader_key_format(key, shader);
+    pm_shader_key_format(original, of);
     const int size = asprintf(
-        &name, "%s\n%s\n%s %" PRIu32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32, store->layer,
-        store->game, shader, environment->subgroup_size, environment->vendor_id,
+        &name, "%s\n%s\n%s %s %" PRIu32 " %" PRIx32 " %" PRIx32 " %" PRIx32 " %" PRIx32,
+        store->layer, store->game, shader, of, environment->subgroup_size, environment->vendor_id,
         environment->device_id, environment->driver_id, environment->driver_version);
     if (size < 0)
         return NULL;
@@ -147,11 +148,12 @@ static bool take(const struct pm_buffer *file, int64_t now, uint32_t most,
 }
 
 bool pm_pairs_store_read(const struct pm_pairs_store *store, const struct pm_shader_key *key,
+                         const struct pm_shader_key *original,
                          const struct pm_environment *environment, int64_t now, uint32_t most,
                          struct pm_kept_pairs *pairs)
 {
     *pairs = (struct pm_kept_pairs){0};
-    char *path = store != NULL ? path_of(store, key, environment) : NULL;
+    char *path = store != NULL ? path_of(store, key, original, environment) : NULL;
     if (path == NULL)
         return false;
     struct pm_buffer file;
@@ -177,6 +179,7 @@ static bool make_folder(struct pm_pairs_store *store, struct pm_error *error)
 }
 
 bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_key *key,
+                         const struct pm_shader_key *original,
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error)
 {
@@ -189,7 +192,7 @@ bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_ke
     head.hash = hash_of(&head, pairs->time);
     struct pm_buffer file;
     pm_buffer_init(&file, MOST_BYTES);
-    char *path = path_of(store, key, environment);
+    char *path = path_of(store, key, original, environment);
     bool kept = path != NULL && pm_buffer_append(&file, &head, sizeof head) &&
                 pm_buffer_append(&file, pairs->time, pairs->count * sizeof *pairs->time);
     if (!kept)
@@ -250,9 +253,10 @@ bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
 }
 
 void pm_pairs_store_forget(const struct pm_pairs_store *store, const struct pm_shader_key *key,
+                           const struct pm_shader_key *original,
                            const struct pm_environment *environment)
 {
-    char *path = store != NULL ? path_of(store, key, environment) : NULL;
+    char *path = store != NULL ? path_of(store, key, original, environment) : NULL;
     if (path != NULL)
         (void)unlink(path);
     free(path);

@@ -5,10 +5,11 @@
  *
  * On the disk a file a trial, in $PLACE_DATA/trials, replaced whole (rename). Its name is a hash of
  * all that the times belong to: the game, the build of the layer (what specializes may change from
- * one to the next), the specialized module and the environment. Of two processes of a game that try
- * the same, the one that writes last is believed. Beside them lies what a game's trials owe, of
- * whatever build. What is damaged, older than PM_DAYS_UNDECIDED or of a clock that was wrong is as
- * if it were not there. The folder is bounded: what was written longest ago goes.
+ * one to the next), the specialized module, what it was made of and the environment. Of two
+ * processes of a game that try the same, the one that writes last is believed. Beside them lies
+ * what a game's trials owe, of whatever build. What is damaged, older than PM_DAYS_UNDECIDED or of
+ * a clock that was wrong is as if it were not there. The folder is bounded: what was written
+ * longest ago goes.
  *
  * Thread safety: any thread, but for opening and closing.
  */
@@ -34,11 +35,13 @@ struct pm_kept_pairs {
 /* The pairs of a variant, with at most so many; the caller frees them. now: CLOCK_REALTIME,
  * seconds. false: there are none. Reads a small file. store NULL is allowed. */
 bool pm_pairs_store_read(const struct pm_pairs_store *store, const struct pm_shader_key *key,
+                         const struct pm_shader_key *original,
                          const struct pm_environment *environment, int64_t now, uint32_t most,
                          struct pm_kept_pairs *pairs);
 
 /* Keeps them in place of what there was. Waits for the disk, as the next. store NULL: nothing. */
 bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_key *key,
+                         const struct pm_shader_key *original,
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error);
 
@@ -55,4 +58,5 @@ bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
 
 /* The trial is over. store NULL is allowed. */
 void pm_pairs_store_forget(const struct pm_pairs_store *store, const struct pm_shader_key *key,
+                           const struct pm_shader_key *original,
                            const struct pm_environment *environment);

@@ -24,7 +24,9 @@ static int counts_of(enum pm_trace_type type)
 
 int pm_trace_events_open(const char *path, struct pm_error *error)
 {
-    const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+    /* O_NONBLOCK: a FIFO without a reader must not hang a game. */
+    const int file =
+        open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
     if (file < 0)
         pm_fail_errno(error, errno, "%s", path);
     return file;

@@ -358,6 +358,18 @@ static bool write_fresh(const struct pm_verdicts *verdicts, const struct pm_kept
     return ok;
 }
 
+/* What could not be saved is new still, but for what has become newer. */
+static void take_back(struct pm_verdicts *verdicts, const struct pm_kept_table *unsaved)
+{
+    pthread_mutex_lock(&verdicts->lock);
+    for (size_t i = 0; i < unsaved->count; i++) {
+        const struct pm_kept_variant *kept = &unsaved->variants[i];
+        if (!pm_kept_find(&verdicts->fresh, &kept->key, &kept->environment))
+            pm_kept_put(&verdicts->fresh, kept); /* out of memory: it costs a trial */
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
 bool pm_verdicts_save(struct pm_verdicts *verdicts, struct pm_error *error)
 {
     if (!verdicts || getpid() != verdicts->process)
@@ -368,6 +380,8 @@ bool pm_verdicts_save(struct pm_verdicts *verdicts, struct pm_error *error)
     verdicts->fresh = (struct pm_kept_table){0};
     pthread_mutex_unlock(&verdicts->lock);
     const bool ok = fresh.count == 0 || write_fresh(verdicts, &fresh, error);
+    if (!ok)
+        take_back(verdicts, &fresh);
     free(fresh.variants);
     pthread_mutex_unlock(&verdicts->saving);
     return ok;

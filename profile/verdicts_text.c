@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #define HEADER "piecemeal verdicts 1\n"
 
 /* Ratios are kept as whole numbers: how a fraction is written depends on the game's locale. */
@@ -153,21 +156,32 @@ static bool parse_made(const struct pm_line *line, struct pm_kept_variant *kept)
     return true;
 }
 
-/* pushed WORD VALUE [WORD VALUE …]: of what is made as the line before says. */
+/* Of what a module may run with: nothing else would tell a value that was damaged. */
+static uint32_t check_of(const struct pm_kept_variant *kept)
+{
+    const uint64_t of_module = XXH3_64bits_withSeed(&kept->made.hash, sizeof kept->made.hash,
+                                                    XXH3_64bits(&kept->key, sizeof kept->key));
+    return (uint32_t)XXH3_64bits_withSeed(
+        kept->made.pushed, kept->made.pushed_count * sizeof *kept->made.pushed, of_module);
+}
+
+/* pushed CHECK WORD VALUE [WORD VALUE …]: of what is made as the line before says. */
 static bool parse_pushed(const struct pm_line *line, struct pm_kept_variant *kept)
 {
-    const size_t count = line->count / 2;
-    if (!kept || kept->made.count == 0 || kept->made.pushed_count > 0 || line->count % 2 == 0 ||
-        count == 0 || count > PM_KEPT_PUSHED)
+    uint32_t check = 0;
+    if (!kept || kept->made.count == 0 || kept->made.pushed_count > 0 || line->count % 2 == 1 ||
+        line->count < 4 || line->count > 2 + 2 * PM_KEPT_PUSHED ||
+        !parse_hex(line->words[1], &check))
         return false;
+    const size_t count = line->count / 2 - 1;
     for (size_t i = 0; i < count; i++) {
-        if (!parse_hex(line->words[1 + 2 * i], &kept->made.pushed[i].word) ||
+        if (!parse_hex(line->words[2 + 2 * i], &kept->made.pushed[i].word) ||
             kept->made.pushed[i].word > MOST_PUSHED_WORD ||
-            !parse_hex(line->words[2 + 2 * i], &kept->made.pushed[i].value))
+            !parse_hex(line->words[3 + 2 * i], &kept->made.pushed[i].value))
             return false;
     }
     kept->made.pushed_count = (uint32_t)count;
-    return true;
+    return check == check_of(kept);
 }
 
 /* verdict WORD KIND RATIO LOW HIGH PAIRS TIME: of the variant before. */
@@ -300,7 +314,7 @@ static uint64_t whole(double sum)
 
 static bool format_pushed(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
-    bool good = kept->made.pushed_count == 0 || pm_buffer_printf(out, "pushed");
+    bool good = kept->made.pushed_count == 0 || pm_buffer_printf(out, "pushed %x", check_of(kept));
     for (uint32_t i = 0; good && i < kept->made.pushed_count; i++)
         good =
             pm_buffer_printf(out, " %x %x", kept->made.pushed[i].word, kept->made.pushed[i].value);

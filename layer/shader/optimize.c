@@ -453,8 +453,6 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
         try_queue_job(optimizer);
         return;
     }
-    /* A later bind is the first one. */
-    atomic_store(&pipeline->heat, 0);
     atomic_store(&pipeline->wish, PM_WISH_BOUND);
 }
 

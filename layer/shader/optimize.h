@@ -35,7 +35,8 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer);
  * (debug.synchronous). Called before the game has the handle. */
 void pm_optimize_pipeline(struct pm_pipeline *pipeline);
 
-/* A pipeline that may have a wish is bound for the first time. */
+/* A pipeline with a wish is bound, and does not wait yet. Where a thread of ours is at it, the next
+ * bind tries again. */
 void pm_optimize_first_bind(struct pm_pipeline *pipeline);
 
 /* Whether pm_optimize_notice has anything to do. */
@@ -48,12 +49,13 @@ static inline bool pm_optimize_counts_binds(const struct pm_pipeline *pipeline)
  * threads make at once may count as one. */
 static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
 {
-    if (!pm_optimize_counts_binds(pipeline))
+    const uint32_t wish = atomic_load_explicit(&pipeline->wish, memory_order_relaxed);
+    if (wish == PM_WISH_NONE)
         return;
     const uint32_t heat = atomic_load_explicit(&pipeline->heat, memory_order_relaxed);
     if (heat < PM_MOST_HEAT)
         atomic_store_explicit(&pipeline->heat, heat + 1, memory_order_relaxed);
-    if (heat == 0)
+    if (wish == PM_WISH_BOUND)
         pm_optimize_first_bind(pipeline);
 }
 

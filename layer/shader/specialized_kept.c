@@ -133,7 +133,8 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
     struct pm_kept_variant variant;
     const struct pm_environment environment =
         pm_session_environment(kept->device, &shader->environment);
-    if (!pm_verdicts_find(kept->verdicts, &shader->key, &environment, &variant))
+    if (!pm_verdicts_find(kept->verdicts, &shader->key, &environment, &variant) ||
+        !pm_shader_key_equal(&variant.original, &shader->original))
         return false;
     switch (pm_kept_verdict(&variant, time(NULL))) {
     case PM_VERDICT_NONE:

@@ -48,6 +48,8 @@ static bool is_robust(const struct pm_pipeline *owner, const void *stage)
             pm_find_in_chain(chains[i], VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO);
         if (own && own->uniformBuffers != VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DEVICE_DEFAULT)
             return own->uniformBuffers != VK_PIPELINE_ROBUSTNESS_BUFFER_BEHAVIOR_DISABLED;
+        if (own) /* a stage's own comes before its pipeline's, also where that is the default */
+            break;
     }
     return owner->device->abilities.robust_buffers;
 }

@@ -66,8 +66,8 @@ void pm_pair_list_recall(struct pm_pair_list *list, const struct pm_pair_owner *
         pm_session_environment(owner->device, owner->environment);
     struct pm_kept_pairs pairs;
     /* With the last one there would be nothing more to time. */
-    if (pm_pairs_store_read(owner->store, owner->key, &environment, time(NULL), PM_MOST_PAIRS - 1,
-                            &pairs) &&
+    if (pm_pairs_store_read(owner->store, owner->key, owner->original, &environment, time(NULL),
+                            PM_MOST_PAIRS - 1, &pairs) &&
         pairs.kind == owner->kind)
         take(list, owner, &pairs);
     free(pairs.time);
@@ -84,8 +84,8 @@ static void write_pairs(struct pm_pair_list *list, const struct pm_pair_owner *o
     }
     const struct pm_environment environment =
         pm_session_environment(owner->device, owner->environment);
-    if (pairs.time == NULL ||
-        !pm_pairs_store_keep(owner->store, owner->key, &environment, time(NULL), &pairs, &error))
+    if (pairs.time == NULL || !pm_pairs_store_keep(owner->store, owner->key, owner->original,
+                                                   &environment, time(NULL), &pairs, &error))
         pm_log_info(owner->device->instance->log, "what a trial has timed is not kept: %s",
                     error.message);
     free(pairs.time);
@@ -105,7 +105,7 @@ void pm_pair_list_clear(struct pm_pair_list *list, const struct pm_pair_owner *o
 {
     const struct pm_environment environment =
         pm_session_environment(owner->device, owner->environment);
-    pm_pairs_store_forget(owner->store, owner->key, &environment);
+    pm_pairs_store_forget(owner->store, owner->key, owner->original, &environment);
     free(list->time);
     *list = (struct pm_pair_list){.asked = list->asked, .kept_at = list->kept_at};
 }

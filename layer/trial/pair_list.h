@@ -21,8 +21,8 @@ struct pm_pair_list {
 /* Whose they are. */
 struct pm_pair_owner {
     const struct pm_device *device;
-    struct pm_pairs_store *store; /* NULL: nothing is kept */
-    const struct pm_shader_key *key;
+    struct pm_pairs_store *store;               /* NULL: nothing is kept */
+    const struct pm_shader_key *key, *original; /* of the variant, and of what it was made of */
     const struct pm_environment *environment;
     enum pm_timed_kind kind;
 };

@@ -383,7 +383,9 @@ void pm_trials_end(struct pm_trials *trials)
 static void look_at(struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool awake = atomic_load(&trial->awake);
-    const uint64_t idle = heartbeat - atomic_load(&trial->used_at);
+    /* Another thread may have seen a later heartbeat. */
+    const uint64_t used_at = atomic_load(&trial->used_at),
+                   idle = heartbeat > used_at ? heartbeat - used_at : 0;
     if (trial->first == NULL)
         return;
     if (trial->outcome == PM_UNDECIDED && idle >= trial->retry)

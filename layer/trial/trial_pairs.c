@@ -29,7 +29,7 @@ static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint6
         const uint64_t has = atomic_load_explicit(&t->what, memory_order_relaxed);
         if (has == what)
             return t;
-        if (!track && (!has || heartbeat - atomic_load(&t->used_at) > TRIAL_LOOK))
+        if (!track && (!has || heartbeat > atomic_load(&t->used_at) + TRIAL_LOOK))
             track = t;
     }
     if (track) {
@@ -229,6 +229,7 @@ struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial)
         .device = trial->owner->device,
         .store = trial->owner->pairs,
         .key = &trial->key,
+        .original = &trial->original,
         .environment = &trial->environment,
         .kind = atomic_load(&trial->kind) == TRIAL_PASSES ? PM_TIMED_PASSES : PM_TIMED_CALLS,
     };

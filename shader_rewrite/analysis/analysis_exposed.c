@@ -285,9 +285,8 @@ static bool is_number(const struct pm_ir_instr *constant)
 }
 
 /* What arithmetic with permission does with operand `index`. A sum with a number has no zero's
- * sign. A product with a zero that is known is
- * +0, but S computes others, where a zero's sign is not what it was: (c + 0) * x without the sum,
- * or select(b, 0, y) * x. */
+ * sign. A product with a zero that is known is +0, but S computes others, where a zero's sign is
+ * not what it was: (c + 0) * x without the sum, or select(b, 0, y) * x. */
 static enum sight arithmetic_sight(const struct pm_float_permission *p,
                                    const struct pm_ir_instr *instr, uint32_t index)
 {
@@ -309,8 +308,14 @@ static enum sight arithmetic_sight(const struct pm_float_permission *p,
     case SpvOpOuterProduct:
     case SpvOpDot:
         return PASSES;
-    case SpvOpExtInst:
-        return glsl_sight(pm_glsl_of(p, instr));
+    case SpvOpExtInst: {
+        const uint32_t glsl = pm_glsl_of(p, instr);
+        const struct pm_ir_instr *type = pm_ir_type_of(pm_ir_operand_instr(instr, index));
+        /* Of one component a length is what FAbs is. */
+        const bool is_absolute = (glsl == GLSLstd450Length || glsl == GLSLstd450Distance) && type &&
+                                 type->opcode == SpvOpTypeFloat;
+        return glsl_sight(is_absolute ? GLSLstd450FAbs : glsl);
+    }
     default:
         return SEES;
     }

@@ -134,12 +134,26 @@ static bool comes_around(const struct pm_loops *loops, uint32_t from, uint32_t b
            pm_loop_is_around(loops, l, loops->loop_of[from]);
 }
 
-/* A block that lanes come to which took this way at `from`, or MANY ways. */
+/* Lanes leave this loop in different turns, also by one way alone. */
+static void leave_apart(struct finding *f, uint32_t loop)
+{
+    f->parts_in_loops[loop] = true;
+    f->meets[f->uniform->loops->loops[loop].merge] = true;
+}
+
+/* A block that lanes come to which took this way at `from`, or MANY ways. Where some come around
+ * without having been where all come together, they come there in different turns. */
 static void reach(struct finding *f, uint32_t from, uint32_t block, uint32_t way, uint32_t *count)
 {
     const struct pm_loops *loops = f->uniform->loops;
-    if (comes_around(loops, from, block))
+    const uint32_t together = f->postdominators->parent[from];
+    if (comes_around(loops, from, block)) {
+        if (block != together)
+            leave_apart(f, loops->loop_of[block]);
+        if (block != together && together < f->cfg->count)
+            f->meets[together] = true;
         return;
+    }
     if (f->from[block] != from + 1) {
         f->from[block] = from + 1;
         f->way[block] = way;
@@ -152,10 +166,8 @@ static void reach(struct finding *f, uint32_t from, uint32_t block, uint32_t way
     f->meets[block] = f->meets[block] || f->way[block] == MANY;
     /* Lanes that stay in a loop which others leave may leave it elsewhere in a later turn. */
     for (uint32_t l = loops->loop_of[from]; l != PM_NO_LOOP; l = loops->loops[l].parent)
-        if (!pm_loop_is_around(loops, l, loops->loop_of[block])) {
-            f->parts_in_loops[l] = true;
-            f->meets[loops->loops[l].merge] = true;
-        }
+        if (!pm_loop_is_around(loops, l, loops->loop_of[block]))
+            leave_apart(f, l);
 }
 
 /* From a divergent branch to where all of its lanes are together again. */

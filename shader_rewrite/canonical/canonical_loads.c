@@ -21,6 +21,7 @@
  */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
+#include "shader_rewrite/analysis/analysis_volatile.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/ir/ir_walk.h"
@@ -81,18 +82,38 @@ static bool is_alone(const struct marking *m, const struct pm_ir_instr *load)
 /* What a loop does that the optimizer keeps it for, or what it may wait for. */
 enum { WAITS = 1, WRITES = 2 };
 
+/* Whether what is written there is the invocation's own, or gone where nobody in its workgroup
+ * reads it. */
+static bool is_local(const struct pm_ir_instr *pointer)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(pointer);
+    switch (pm_ir_operand_word(&type->operands[0])) {
+    case SpvStorageClassFunction:
+    case SpvStorageClassPrivate:
+    case SpvStorageClassWorkgroup:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static uint8_t does(const struct marking *m, const struct pm_ir_instr *instr)
 {
     const struct pm_memory_access access = pm_memory_access_of(&m->memory, instr);
-    if (instr->opcode == SpvOpLoad)
+    switch (instr->opcode) {
+    case SpvOpLoad:
+    case SpvOpImageRead:
+    case SpvOpImageSparseRead:
         return access.reads && access.writes ? WAITS : 0;
-    if (instr->opcode == SpvOpStore) {
-        const struct pm_ir_instr *type = pm_ir_type_of(pm_ir_operand_instr(instr, 0));
-        const uint32_t class = pm_ir_operand_word(&type->operands[0]);
-        if (class == SpvStorageClassFunction || class == SpvStorageClassPrivate)
-            return 0;
+    case SpvOpStore:
+        return is_local(pm_ir_operand_instr(instr, 0)) ? 0 : WRITES;
+    case SpvOpCopyMemory:
+        if (!is_local(pm_ir_operand_instr(instr, 0)))
+            return WRITES;
+        return pm_volatile_is(pm_ir_operand_instr(instr, 1)) ? WAITS : 0;
+    default:
+        return access.writes || access.stops ? WRITES : 0;
     }
-    return access.writes || access.stops ? WRITES : 0;
 }
 
 /* Whether a loop reads what others write meanwhile, and does nothing else. */
@@ -196,14 +217,12 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
             continue;
         visit(&m, f, false);
         visit(&m, f, true);
-        uint8_t *done = m.any_alone
-                            ? pm_arena_zalloc(module->arena, pm_loops(f)->count + 1u, sizeof(*done))
-                            : NULL;
+        uint8_t *done = pm_arena_zalloc(module->arena, pm_loops(f)->count + 1u, sizeof(*done));
         if (done && waits(&m, f, done))
             return pm_pass_result_of(pm_fail(error, PM_ERROR_UNSUPPORTED,
                                              "a loop waits for volatile memory, and would be gone"),
                                      false);
-        if (m.any_alone && !done)
+        if (!done)
             return pm_pass_result_of(pm_fail(error, PM_ERROR_MEMORY, "out of memory for loops"),
                                      false);
     }

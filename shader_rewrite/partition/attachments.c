@@ -41,7 +41,8 @@ static bool is_shared(const struct pm_attachments *a, const struct pm_ir_def *de
 static bool is_attachment_type(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpTypeImage &&
-           pm_ir_operand_word(&instr->operands[1]) == SpvDimSubpassData;
+           (pm_ir_operand_word(&instr->operands[1]) == SpvDimSubpassData ||
+            pm_ir_operand_word(&instr->operands[1]) == SpvDimTileImageDataEXT);
 }
 
 static bool look_at(struct pm_attachments *a, const struct pm_ir_instr *variable)

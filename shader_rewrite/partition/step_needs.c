@@ -330,7 +330,8 @@ static bool is_in_loop(const struct finding *f, const struct pm_ir_instr *instr)
 static bool may_wait(const struct finding *f, const struct pm_ir_instr *instr,
                      struct pm_memory_access access)
 {
-    bool loads = instr->opcode == SpvOpLoad || instr->opcode == SpvOpImageRead;
+    bool loads = instr->opcode == SpvOpLoad || instr->opcode == SpvOpImageRead ||
+                 instr->opcode == SpvOpImageSparseRead;
     bool atomic = pm_ir_opcode_is(instr->opcode, PM_IR_OP_ATOMIC);
     return ((loads && (access.writes || (f->memory.coherent && access.reads))) ||
             (atomic && instr->result && instr->result->first_use)) &&

@@ -50,16 +50,16 @@ static struct pm_pairs_store *open_store(const char *game, const char *layer)
 static void keep(struct pm_pairs_store *store, uint32_t number, int64_t now)
 {
     struct pm_error error = {0};
-    const struct pm_shader_key key = key_of(number);
-    assert_true(pm_pairs_store_keep(store, &key, &environment, now, &pairs, &error));
+    const struct pm_shader_key key = key_of(number), original = key_of(99);
+    assert_true(pm_pairs_store_keep(store, &key, &original, &environment, now, &pairs, &error));
 }
 
 static bool is_there(const struct pm_pairs_store *store, uint32_t number,
                      const struct pm_environment *of, int64_t now, uint32_t most)
 {
     struct pm_kept_pairs found;
-    const struct pm_shader_key key = key_of(number);
-    const bool there = pm_pairs_store_read(store, &key, of, now, most, &found);
+    const struct pm_shader_key key = key_of(number), original = key_of(99);
+    const bool there = pm_pairs_store_read(store, &key, &original, of, now, most, &found);
     assert_int_equal(there, found.time != NULL);
     if (there) {
         assert_int_equal(found.kind, PM_TIMED_PASSES);
@@ -79,8 +79,8 @@ static void what_is_kept_is_there(void **state)
     pm_pairs_store_close(store);
     store = open_store("a game", "build");
     assert_true(is_there(store, 1, &environment, NOW + DAY, MOST));
-    const struct pm_shader_key key = key_of(1);
-    pm_pairs_store_forget(store, &key, &environment);
+    const struct pm_shader_key key = key_of(1), original = key_of(99);
+    pm_pairs_store_forget(store, &key, &original, &environment);
     assert_false(is_there(store, 1, &environment, NOW + DAY, MOST));
     pm_pairs_store_close(store);
 }
@@ -93,6 +93,10 @@ static void it_is_of_one_thing(void **state)
     keep(store, 1, NOW);
     assert_false(is_there(store, 2, &environment, NOW, MOST));
     assert_false(is_there(store, 1, &other, NOW, MOST));
+    /* The same words, made of another shader. */
+    const struct pm_shader_key key = key_of(1), another = key_of(98);
+    struct pm_kept_pairs found;
+    assert_false(pm_pairs_store_read(store, &key, &another, &environment, NOW, MOST, &found));
     pm_pairs_store_close(store);
     store = open_store("another game", "build");
     assert_false(is_there(store, 1, &environment, NOW, MOST));
@@ -186,15 +190,15 @@ static void without_a_place_nothing_is_kept(void **state)
 {
     (void)state;
     struct pm_error error = {0};
-    const struct pm_shader_key key = key_of(1);
+    const struct pm_shader_key key = key_of(1), original = key_of(99);
     struct pm_pairs_store *store = pm_pairs_store_open("/dev/null/there", "a game", "build");
-    assert_false(pm_pairs_store_keep(store, &key, &environment, NOW, &pairs, &error));
+    assert_false(pm_pairs_store_keep(store, &key, &original, &environment, NOW, &pairs, &error));
     assert_non_null(strstr(error.message, "/dev/null"));
     assert_false(is_there(store, 1, &environment, NOW, MOST));
     pm_pairs_store_close(store);
-    assert_true(pm_pairs_store_keep(NULL, &key, &environment, NOW, &pairs, &error));
+    assert_true(pm_pairs_store_keep(NULL, &key, &original, &environment, NOW, &pairs, &error));
     assert_false(is_there(NULL, 1, &environment, NOW, MOST));
-    pm_pairs_store_forget(NULL, &key, &environment);
+    pm_pairs_store_forget(NULL, &key, &original, &environment);
 }
 
 /* What is owed is a game's, of whatever build; what is damaged or old is nothing. */

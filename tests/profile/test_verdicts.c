@@ -240,6 +240,21 @@ static void how_it_is_made(void **unused)
     assert_int_equal(found.made.pushed_count, 2);
     assert_true(found.made.pushed[0].word == 63 && found.made.pushed[0].value == UINT32_MAX);
     assert_true(found.made.pushed[1].word == 1 && found.made.pushed[1].value == 0);
+    /* Of what it may run with no digit may be another. */
+    struct pm_kept_table table = {0};
+    struct pm_buffer text;
+    struct pm_error error = {0};
+    pm_buffer_init(&text, 1 << 16);
+    assert_true(pm_kept_put(&table, &found));
+    assert_true(pm_kept_format(&table, LAYER, &text));
+    free(table.variants);
+    assert_true(pm_kept_parse(&table, LAYER, text.data, text.size, &error));
+    free(table.variants);
+    char *value = strstr(text.data, " 3f ffffffff ");
+    assert_non_null(value);
+    memcpy(value, " 3f fffffffe ", 13);
+    assert_false(pm_kept_parse(&table, LAYER, text.data, text.size, &error));
+    pm_buffer_finish(&text);
     /* Not with other options, not when the verdict is old, nor when it is another one. */
     assert_false(
         pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, &found));

@@ -27,6 +27,12 @@ static void set_zero(struct pm_zero_folding *f)
         f->out.c[i] = plus_zero;
 }
 
+/* Of one component a length is what FAbs is, which keeps a denormal. */
+static void set_length(struct pm_zero_folding *f)
+{
+    f->out.c[0] = f->operands[0].components > 1 ? plus_zero : any_zero;
+}
+
 /* What is zero where its argument is, and +0 where that is; of -0 some make +0. */
 static void keep_zero(struct pm_zero_folding *f)
 {
@@ -273,11 +279,11 @@ void pm_zero_fold_glsl(struct pm_zero_folding *f, uint32_t glsl)
         return;
     case GLSLstd450Length:
         if (f->permitted && is_zero(f, 0))
-            set_zero(f);
+            set_length(f);
         return;
     case GLSLstd450Distance:
         if (f->permitted && is_zero(f, 0) && is_zero(f, 1))
-            set_zero(f);
+            set_length(f);
         return;
     case GLSLstd450Cross:
         if (f->permitted && (is_zero(f, 0) || is_zero(f, 1)))

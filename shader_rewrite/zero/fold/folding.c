@@ -150,10 +150,11 @@ struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct p
         return pm_zero_constant(a.bits & b.bits);
     if (zero_a && zero_b)
         return is_plus_zero(a) || is_plus_zero(b) ? plus_zero : any_zero;
+    /* Of a denormal a device may make a zero. */
     if (zero_a && b.kind == PM_ZERO_CONSTANT)
-        return b;
+        return is_denormal(b.bits, f->width) ? unknown : b;
     if (zero_b && a.kind == PM_ZERO_CONSTANT)
-        return a;
+        return is_denormal(a.bits, f->width) ? unknown : a;
     double x, y;
     uint64_t bits;
     if (f->width != 32 || !pm_zero_fold_number(a, 32, &x) || !pm_zero_fold_number(b, 32, &y))

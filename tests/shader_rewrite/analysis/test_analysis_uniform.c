@@ -160,13 +160,37 @@ static void test_breaks(void **state)
     check(text, "du");
 }
 
+/* The only way out is a block for the break: lanes are together in it, but come there in different
+ * turns. */
+static void test_only_break(void **state)
+{
+    (void)state;
+    static const char loop[] =
+        "OpBranch %%h\n"
+        "%%h = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%next %%c\n"
+        "%%f = OpPhi %%float %%u %%entry %%g %%c\n"
+        "OpLoopMerge %%m %%c None\nOpBranch %%t\n"
+        "%%t = OpLabel\nOpSelectionMerge %%j None\nOpBranchConditional %%%c_yes %%k %%j\n"
+        "%%k = OpLabel\n%sOpBranch %%m\n"
+        "%%j = OpLabel\nOpBranch %%c\n"
+        "%%c = OpLabel\n%%g = OpFAdd %%float %%f %%u\n%%next = OpIAdd %%uint %%i %%u1\n"
+        "OpBranch %%h\n"
+        "%%m = OpLabel\nOpStore %%to %%f\nOpStore %%to %%u\n";
+    char text[2048];
+    snprintf(text, sizeof(text), loop, 'u', "");
+    check(text, "uu");
+    snprintf(text, sizeof(text), loop, 'd', "");
+    check(text, "du");
+    snprintf(text, sizeof(text), loop, 'd', "OpStore %to %p\n");
+    check(text, "udu");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_merges),
-        cmocka_unit_test(test_loops),
-        cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_values),     cmocka_unit_test(test_merges),
+        cmocka_unit_test(test_loops),      cmocka_unit_test(test_breaks),
+        cmocka_unit_test(test_only_break),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -207,6 +207,16 @@ static void find(struct finding *f)
     } while (f->changed);
 }
 
+/* A constant of which a part is undefined. */
+static bool has_divergent_part(const struct finding *f, const struct pm_ir_instr *constant)
+{
+    for (uint32_t o = 0; constant->opcode == SpvOpConstantComposite && o < constant->operand_count;
+         o++)
+        if (f->divergent[constant->operands[o].def->id])
+            return true;
+    return false;
+}
+
 /* What is not in a block. */
 static void begin(struct finding *f)
 {
@@ -214,7 +224,7 @@ static void begin(struct finding *f)
          i = i->next)
         if (i->result && i->opcode == SpvOpVariable)
             f->divergent[i->result->id] = !variable_is_uniform(f, i);
-        else if (i->result && i->opcode == SpvOpUndef)
+        else if (i->result && (i->opcode == SpvOpUndef || has_divergent_part(f, i)))
             f->divergent[i->result->id] = true;
     if (f->cfg->count <= MOST_BLOCKS)
         return;

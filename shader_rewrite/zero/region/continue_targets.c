@@ -22,6 +22,24 @@ static uint32_t branches_to(const struct pm_ir_def *label)
     return count;
 }
 
+/* Whether a branch to a continue target, which is to be an ordinary block then, needs a merge
+ * instruction that it has not: one of two ways, where neither is a break. */
+static bool needs_merge(const struct pm_ir_def *label, const struct pm_ir_def *loop_merge)
+{
+    for (const struct pm_ir_operand *use = label->first_use; use; use = use->next_use) {
+        const struct pm_ir_instr *branch = use->user;
+        if (!pm_ir_opcode_is_terminator(branch->opcode) || branch->opcode == SpvOpBranch)
+            continue;
+        const struct pm_ir_instr *merge = pm_ir_merge(branch->block);
+        const bool breaks =
+            branch->opcode == SpvOpBranchConditional &&
+            (branch->operands[1].def == loop_merge || branch->operands[2].def == loop_merge);
+        if (!breaks && !(merge && merge->opcode == SpvOpSelectionMerge))
+            return true;
+    }
+    return false;
+}
+
 static bool part(struct pm_ir_module *module, struct pm_ir_block *header)
 {
     struct pm_ir_instr *merge = pm_ir_merge(header);
@@ -39,7 +57,8 @@ static bool part(struct pm_ir_module *module, struct pm_ir_block *header)
         pm_ir_build_branch(&b, body);
         if (!body)
             return true;
-    } else if (branches_to(body->label->result) != 1) {
+    } else if (branches_to(body->label->result) != 1 ||
+               needs_merge(body->label->result, merge->operands[0].def)) {
         return false; /* something continues: it is no body */
     }
     struct pm_ir_block *end = pm_ir_block_split(module, body, pm_ir_terminator(body));

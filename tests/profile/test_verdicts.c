@@ -248,12 +248,13 @@ static void how_it_is_made(void **unused)
     assert_true(pm_kept_put(&table, &found));
     assert_true(pm_kept_format(&table, LAYER, &text));
     free(table.variants);
-    assert_true(pm_kept_parse(&table, LAYER, text.data, text.size, &error));
+    char *lines = (char *)text.data;
+    assert_true(pm_kept_parse(&table, LAYER, lines, text.size, &error));
     free(table.variants);
-    char *value = strstr(text.data, " 3f ffffffff ");
+    char *value = strstr(lines, " 3f ffffffff ");
     assert_non_null(value);
     memcpy(value, " 3f fffffffe ", 13);
-    assert_false(pm_kept_parse(&table, LAYER, text.data, text.size, &error));
+    assert_false(pm_kept_parse(&table, LAYER, lines, text.size, &error));
     pm_buffer_finish(&text);
     /* Not with other options, not when the verdict is old, nor when it is another one. */
     assert_false(

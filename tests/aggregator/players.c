@@ -15,11 +15,14 @@ struct pm_environment players_environment(void)
 
 uint32_t players_point(uint32_t variant)
 {
-    const struct pm_variant_id id = {.first = {variant + 1, 1}};
-    uint32_t point = 0;
-    if (!pm_variant_point(&id, &point))
-        abort();
-    return point;
+    /* Of the version that is known today. */
+    for (uint32_t version = 1; version <= PM_VARIANT_VERSIONS; version++) {
+        const struct pm_variant_id id = {.first = {variant + 1, version}};
+        uint32_t point = 0;
+        if (pm_variant_point(&id, &point) && pm_variant_is_known(point))
+            return point;
+    }
+    abort();
 }
 
 struct pm_shader_profile players_profile(struct place *place, uint64_t shader,

@@ -137,8 +137,11 @@ static void test_the_right_variant_wins(void **state)
         assert_true(race->variants[i].share <= winner->share);
     assert_true(pm_race_find_variant(race, players_point(12))->lost);
     /* The winner with the next best. */
-    const struct pm_variant_id pair = {.first = {8, 1}, .second = {4, 1}};
+    struct pm_variant_id pair, second;
     uint32_t point;
+    assert_true(pm_variant_id_of(players_point(7), &pair) &&
+                pm_variant_id_of(players_point(3), &second));
+    pair.second = second.first;
     assert_true(pm_variant_point(&pair, &point));
     const struct pm_race_variant *next = pm_race_find_variant(race, point);
     assert_non_null(next);

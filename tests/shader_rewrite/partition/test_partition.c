@@ -273,7 +273,7 @@ static void what_cannot_be_cut_stays_whole(void **state)
         uint32_t limit;
     } shapes[] = {
         {"spin_in_selection.comp", "a loop reads what other invocations may write meanwhile", 0},
-        {"spin_in_switch.comp", "a loop reads what other invocations may write meanwhile", 1},
+        {"spin_in_switch.comp", "a loop reads what other invocations may write meanwhile", 2},
         {"chosen_pointer.comp", "gives a pointer that it loads", 0},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {

@@ -64,8 +64,7 @@ static struct pm_ir_def *make_global(struct pm_graft *g, const struct pm_ir_inst
         (from->type.def && !type))
         return NULL;
     if (from->opcode == SpvOpConstant && from->operands[0].word_count == 2)
-        return pm_ir_constant_int64(
-            g->to, type, from->operands[0].words[0] | (uint64_t)from->operands[0].words[1] << 32);
+        return pm_ir_constant_int64(g->to, type, pm_ir_operand_literal(&from->operands[0]));
     for (uint32_t o = 0; o < from->operand_count; o++) {
         const struct pm_ir_operand *operand = &from->operands[o];
         if (operand->def ? !g->map[operand->def->id] : operand->word_count > 1)

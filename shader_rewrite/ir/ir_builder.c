@@ -199,6 +199,15 @@ void pm_ir_phi_add(struct pm_ir_module *module, struct pm_ir_instr *phi, struct 
     pm_ir_operand_set(&phi->operands[at + 1], predecessor->label->result);
 }
 
+struct pm_ir_def *pm_ir_phi_value(const struct pm_ir_instr *phi,
+                                  const struct pm_ir_block *predecessor)
+{
+    for (uint32_t i = 0; i + 1 < phi->operand_count; i += 2)
+        if (phi->operands[i + 1].def == predecessor->label->result)
+            return phi->operands[i].def;
+    return NULL;
+}
+
 void pm_ir_phi_remove(struct pm_ir_instr *phi, const struct pm_ir_block *predecessor)
 {
     for (uint32_t i = 0; i + 1 < phi->operand_count; i += 2)

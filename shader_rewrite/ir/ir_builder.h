@@ -65,6 +65,10 @@ struct pm_ir_def *pm_ir_constant_uint(struct pm_ir_module *module, uint32_t valu
 struct pm_ir_def *pm_ir_constant_int64(struct pm_ir_module *module, struct pm_ir_def *type,
                                        uint64_t value);
 struct pm_ir_def *pm_ir_constant_bool(struct pm_ir_module *module, bool value);
+/* A constant of a number's type or bool, of the low bits. Narrow ones fill their word:
+ * sign-extended when signed, else zero (SPIR-V 2.2.1). */
+struct pm_ir_def *pm_ir_constant_scalar(struct pm_ir_module *module, const struct pm_ir_instr *type,
+                                        uint64_t bits);
 
 /* Raises the module's version to this one (a header word) when it is below. */
 #define PM_SPIRV_1_3 0x10300u
@@ -158,5 +162,8 @@ struct pm_ir_instr *pm_ir_block_end(const struct pm_ir_block *block);
 /* Adds a (value, predecessor) pair to an OpPhi. */
 void pm_ir_phi_add(struct pm_ir_module *module, struct pm_ir_instr *phi, struct pm_ir_def *value,
                    struct pm_ir_block *predecessor);
+/* The value that an OpPhi has from a predecessor; NULL: none. */
+struct pm_ir_def *pm_ir_phi_value(const struct pm_ir_instr *phi,
+                                  const struct pm_ir_block *predecessor);
 /* Takes out the pair of a predecessor; nothing when there is none. */
 void pm_ir_phi_remove(struct pm_ir_instr *phi, const struct pm_ir_block *predecessor);

@@ -99,6 +99,24 @@ struct pm_ir_def *pm_ir_constant_bool(struct pm_ir_module *module, bool value)
                         pm_ir_type_bool(module), NULL, 0);
 }
 
+struct pm_ir_def *pm_ir_constant_scalar(struct pm_ir_module *module, const struct pm_ir_instr *type,
+                                        uint64_t bits)
+{
+    if (type->opcode == SpvOpTypeBool)
+        return pm_ir_constant_bool(module, bits != 0);
+    const uint32_t width = pm_ir_operand_word(&type->operands[0]);
+    if (width == 64)
+        return pm_ir_constant_int64(module, type->result, bits);
+    uint32_t word = (uint32_t)bits;
+    if (width < 32) {
+        const bool is_signed =
+            type->opcode == SpvOpTypeInt && pm_ir_operand_word(&type->operands[1]);
+        const uint32_t unused = UINT32_MAX << width;
+        word = is_signed && word >> (width - 1) & 1 ? word | unused : word & ~unused;
+    }
+    return pm_ir_global(module, SpvOpConstant, type->result, PM_IR_ARGS(pm_ir_word(word)));
+}
+
 void pm_ir_require_version(struct pm_ir_module *module, uint32_t version)
 {
     if (module->version < version)

@@ -76,6 +76,12 @@ uint32_t pm_ir_operand_word(const struct pm_ir_operand *operand)
     return operand->words ? operand->words[0] : operand->word;
 }
 
+uint64_t pm_ir_operand_literal(const struct pm_ir_operand *operand)
+{
+    const uint64_t high = operand->word_count > 1 ? operand->words[1] : 0;
+    return pm_ir_operand_word(operand) | high << 32;
+}
+
 struct pm_ir_instr *pm_ir_operand_instr(const struct pm_ir_instr *instr, uint32_t index)
 {
     if (index >= instr->operand_count || !instr->operands[index].def)

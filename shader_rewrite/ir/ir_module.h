@@ -138,6 +138,8 @@ struct pm_ir_def *pm_ir_def_create(struct pm_ir_module *module);
 uint32_t pm_ir_operand_id(const struct pm_ir_operand *operand);
 /* The operand's first word, id or literal. */
 uint32_t pm_ir_operand_word(const struct pm_ir_operand *operand);
+/* A literal number of one word or two; of one, its upper half is 0. */
+uint64_t pm_ir_operand_literal(const struct pm_ir_operand *operand);
 /* What defines an instruction's operand: NULL when there is no such operand, or it is a literal. */
 struct pm_ir_instr *pm_ir_operand_instr(const struct pm_ir_instr *instr, uint32_t index);
 /* What defines an instruction's result type; NULL: it has none. */

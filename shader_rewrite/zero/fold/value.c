@@ -38,13 +38,6 @@ struct pm_zero_value pm_zero_value_all(const struct pm_ir_instr *type, enum pm_z
     return value;
 }
 
-static uint64_t literal(const struct pm_ir_operand *operand)
-{
-    if (!operand->words)
-        return operand->word;
-    return operand->words[0] | (operand->word_count > 1 ? (uint64_t)operand->words[1] << 32 : 0);
-}
-
 uint32_t pm_zero_width_of(const struct pm_ir_instr *scalar)
 {
     if (!scalar || scalar->opcode == SpvOpTypeBool)
@@ -70,7 +63,7 @@ struct pm_zero_value pm_zero_value_global(const struct pm_ir_def *def)
         value.c[0] = pm_zero_constant(instr->opcode == SpvOpConstantTrue);
         return value;
     case SpvOpConstant:
-        value.c[0] = pm_zero_constant(literal(&instr->operands[0]) &
+        value.c[0] = pm_zero_constant(pm_ir_operand_literal(&instr->operands[0]) &
                                       pm_zero_mask_of(pm_zero_width_of(scalar)));
         return value;
     case SpvOpConstantComposite:

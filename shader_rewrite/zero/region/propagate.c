@@ -145,11 +145,8 @@ static uint32_t fold_branch(const struct propagating *p, const struct pm_zero_pa
         return pm_ir_block_of(end->operands[value.c[0].bits ? 1 : 2].def)->index;
     for (uint32_t o = 2; o + 1 < end->operand_count; o += 2) {
         const struct pm_ir_operand *label = &end->operands[o];
-        uint64_t bits = label->words ? label->words[0] : label->word;
-        if (label->words && label->word_count > 1)
-            bits |= (uint64_t)label->words[1] << 32;
         /* Narrow literals are sign-extended; only zero is told for sure, and it is what matters. */
-        if (bits == value.c[0].bits)
+        if (pm_ir_operand_literal(label) == value.c[0].bits)
             return pm_ir_block_of(end->operands[o + 1].def)->index;
     }
     bool sure =

@@ -53,6 +53,21 @@ static void test_globals_once(void **state)
     struct pm_ir_def *large = pm_ir_constant_int64(m, wide, 0x100000002ull);
     assert_ptr_equal(pm_ir_constant_int64(m, wide, 0x100000002ull), large);
     assert_ptr_not_equal(pm_ir_constant_int64(m, wide, 2), large);
+    assert_ptr_equal(pm_ir_constant_scalar(m, wide->instr, 0x100000002ull), large);
+    assert_true(pm_ir_operand_literal(&large->instr->operands[0]) == 0x100000002ull);
+
+    /* Narrow ones fill their word, whatever is above their bits. */
+    pm_ir_require_capability(m, SpvCapabilityInt16);
+    const struct pm_ir_instr *narrow[] = {pm_ir_type_int(m, 16, false)->instr,
+                                          pm_ir_type_int(m, 16, true)->instr};
+    for (uint32_t is_signed = 0; is_signed < 2; is_signed++) {
+        const struct pm_ir_def *below = pm_ir_constant_scalar(m, narrow[is_signed], 0xfffd);
+        assert_int_equal(pm_ir_operand_word(&below->instr->operands[0]),
+                         is_signed ? 0xfffffffd : 0xfffd);
+        assert_ptr_equal(pm_ir_constant_scalar(m, narrow[is_signed], 0xfffffffd), below);
+        const struct pm_ir_def *above = pm_ir_constant_scalar(m, narrow[is_signed], 0xffff0003);
+        assert_int_equal(pm_ir_operand_word(&above->instr->operands[0]), 3);
+    }
 
     /* A decorated type is not the plain one. */
     struct pm_ir_def *pointer = pm_ir_type_pointer(m, SpvStorageClassFunction, other);
@@ -139,7 +154,9 @@ static void test_selection_and_phi(void **state)
     assert_valid(m);
     assert_ptr_equal(pm_ir_operand_instr(phi, 2), sum->instr);
 
+    assert_ptr_equal(pm_ir_phi_value(phi, inner), sum);
     pm_ir_phi_remove(phi, inner);
+    assert_null(pm_ir_phi_value(phi, inner));
     assert_int_equal(phi->operand_count, 2);
     pm_ir_phi_remove(phi, inner);
     assert_int_equal(phi->operand_count, 2);

@@ -183,15 +183,6 @@ struct region_end {
 static bool lower_region(struct lowering *l, struct pm_ir_block *block, struct pm_ir_block *end,
                          struct region_end *out);
 
-/* The value that an OpPhi has from a block; NULL: none. */
-static struct pm_ir_def *value_from(const struct pm_ir_instr *phi, const struct pm_ir_block *block)
-{
-    for (uint32_t o = 1; o < phi->operand_count; o += 2)
-        if (phi->operands[o].def == block->label->result)
-            return phi->operands[o - 1].def;
-    return NULL;
-}
-
 /* Puts a block between where a region ends and the block behind it. It is reached from the region's
  * end and from `skip`, whose invocations have ended. end NULL: the function's. */
 static void join_region(struct lowering *l, const struct region_end *rest, struct pm_ir_block *skip,
@@ -200,7 +191,7 @@ static void join_region(struct lowering *l, const struct region_end *rest, struc
     for (struct pm_ir_instr *i = end ? end->body.first : NULL; i && i->opcode == SpvOpPhi;
          i = i->next) {
         struct pm_ir_instr *phi = add_phi(l, join, i->type.def);
-        pm_ir_phi_add(l->module, phi, value_from(i, rest->block), rest->block);
+        pm_ir_phi_add(l->module, phi, pm_ir_phi_value(i, rest->block), rest->block);
         pm_ir_phi_add(l->module, phi, undefined(l, i), skip);
         pm_ir_phi_remove(i, rest->block);
         pm_ir_phi_add(l->module, i, phi ? phi->result : NULL, join);

@@ -8,6 +8,7 @@
 #include "shader_rewrite/partition/schedule/beyond.h"
 #include "shader_rewrite/partition/schedule/mio.h"
 #include "shader_rewrite/partition/scratch.h"
+#include "shader_rewrite/partition/switches.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,18 +125,37 @@ static bool make_graph(struct pm_ir_function *function, const struct pm_partitio
     return false;
 }
 
+/* Of a shader that is refused: where it is for switches, the words of the one in which they are
+ * selections, as many as can be. Returns false. */
+static bool lower_switches(struct pm_ir_function *function, const struct pm_shader_graph *graph,
+                           const struct pm_error *refused, struct pm_partitioned *out,
+                           struct pm_words *lowered, struct pm_error *error)
+{
+    uint32_t count = 0;
+    if (refused->code == PM_ERROR_UNSUPPORTED && graph->large_switch_count > 0 &&
+        !pm_switches_lower(function, graph->large_switches, lowered, &count, error))
+        return false;
+    out->switches += count;
+    if (count == 0 && error)
+        *error = *refused;
+    return false;
+}
+
+/* *lowered: where it fails, the words to try instead, if there are any. */
 static bool partition(struct pm_ir_module *module, const struct pm_partition_info *info,
-                      struct pm_partitioned *out, struct pm_error *error)
+                      struct pm_partitioned *out, struct pm_words *lowered, struct pm_error *error)
 {
     struct pm_emit_info emission = {.target = info->target, .regions = info->regions};
     enum pm_stage stage;
     struct pm_shader_graph graph = {0};
     struct pm_plan plan = {0};
     struct pm_spills spills;
+    struct pm_error refused = {0};
     struct pm_ir_function *function = pm_entry_function(module, &stage, error);
     out->fragment = function && stage == PM_STAGE_FRAGMENT;
     bool ok = function && pm_analysis_require(function, PM_ANALYSIS_STRUCTURE, error) &&
-              make_graph(function, info, &graph, &plan, out, error);
+              (make_graph(function, info, &graph, &plan, out, &refused) ||
+               lower_switches(function, &graph, &refused, out, lowered, error));
     if (ok && (!pm_spills_find(&graph, &plan, module->arena, &spills) ||
                !(emission.excerpts = pm_excerpts_create(module, &graph, &plan))))
         ok = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -179,6 +199,16 @@ static bool lower(struct pm_ir_module *module, struct pm_words *out, struct pm_e
            (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
 }
 
+/* Another module instead of this one, from its words, which are freed. */
+static struct pm_ir_module *replace(struct pm_ir_module *module, struct pm_words *words,
+                                    struct pm_error *error)
+{
+    pm_ir_module_destroy(module);
+    module = pm_ir_parse(words->data, words->count, error);
+    pm_words_finish(words);
+    return module;
+}
+
 bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition_info *info,
                   struct pm_partitioned *out, struct pm_error *error)
 {
@@ -186,11 +216,11 @@ bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition
     *out = (struct pm_partitioned){0};
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     bool ok = module && lower(module, &lowered, error);
-    if (ok && lowered.data) {
-        pm_ir_module_destroy(module);
-        module = pm_ir_parse(lowered.data, lowered.count, error);
+    for (bool again = ok; again; again = !ok && lowered.data) {
+        if (lowered.data)
+            module = replace(module, &lowered, error);
+        ok = module && partition(module, info, out, &lowered, error);
     }
-    ok = ok && module && partition(module, info, out, error);
     pm_ir_module_destroy(module);
     pm_words_finish(&lowered);
     if (!ok)

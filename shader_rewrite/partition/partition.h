@@ -78,7 +78,8 @@ struct pm_partitioned {
      * large as the framebuffer: so many, sampled ones at binding i of descriptor set image_set. */
     bool fragment;
     uint32_t image_count, image_set;
-    uint32_t opened; /* selections that were cut open */
+    uint32_t opened;   /* selections that were cut open */
+    uint32_t switches; /* that became selections, so that the shader could be cut */
     struct pm_plan_cost cost;
 };
 

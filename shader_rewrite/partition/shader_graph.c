@@ -49,19 +49,47 @@ static bool can_be_opened(const struct pm_step *step)
            pm_ir_terminator(step->header)->opcode == SpvOpBranchConditional;
 }
 
-static void open_selection(struct making *m, const struct pm_step *step)
+static bool is_switch(const struct pm_step *step)
 {
-    const struct pm_structure *structure = pm_structure(m->function);
-    for (uint32_t c = 0; c < structure->count; c++)
-        if (structure->constructs[c].kind == PM_CONSTRUCT_SELECTION &&
-            structure->constructs[c].header == step->header->index) {
-            m->out->open[c] = true;
-            m->out->opened++;
-        }
+    return step->kind == PM_STEP_CONSTRUCT && !step->loop && !can_be_opened(step);
 }
 
-/* Opens the selections that no pass has room for. *opened: some were, and steps are to be found
- * anew. */
+/* The construct that a selection or switch is. */
+static uint32_t construct_of(const struct making *m, const struct pm_step *step)
+{
+    const struct pm_structure *structure = pm_structure(m->function);
+    uint32_t c = 0;
+    while (structure->constructs[c].header != step->header->index)
+        c++;
+    return c;
+}
+
+static void open_selection(struct making *m, const struct pm_step *step)
+{
+    m->out->open[construct_of(m, step)] = true;
+    m->out->opened++;
+}
+
+static void mark_switch(struct making *m, const struct pm_step *step)
+{
+    m->out->large_switches[construct_of(m, step)] = true;
+    m->out->large_switch_count++;
+}
+
+/* A switch whose cases are apart is a selection by the time that this is said of it. */
+static bool refuse(const struct making *m, uint32_t step)
+{
+    const struct pm_step_cost *cost = &m->costs[step];
+    const bool loop = m->out->steps.steps[step].loop;
+    return pm_fail(m->error, PM_ERROR_UNSUPPORTED,
+                   "%s of %" PRIu64 " ALU and %" PRIu64 " texture operations and %" PRIu64
+                   " temporaries fits no pass, and %s",
+                   loop ? "a loop" : "a switch", cost->alu, cost->texture, cost->held,
+                   loop ? "is never cut" : "its cases are not apart");
+}
+
+/* Opens the selections that no pass has room for, and marks such switches. *opened: some were, and
+ * steps are to be found anew. */
 static bool open_selections(struct making *m, bool *opened)
 {
     const struct pm_steps *steps = &m->out->steps;
@@ -70,21 +98,26 @@ static bool open_selections(struct making *m, bool *opened)
     if (!last_use || !m->costs)
         return out_of_memory(m);
     *opened = false;
+    uint32_t refused = PM_NO_STEP;
     for (uint32_t i = 0; i < steps->count; i++) {
         const struct pm_step *step = &steps->steps[i];
         m->costs[i] = pm_step_cost_of(steps, i, last_use);
         if (step->kind != PM_STEP_CONSTRUCT || fits(m, &m->costs[i]))
             continue;
-        if (!can_be_opened(step))
-            return pm_fail(m->error, PM_ERROR_UNSUPPORTED,
-                           "%s of %" PRIu64 " ALU and %" PRIu64 " texture operations and %" PRIu64
-                           " temporaries fits no pass, and is never cut",
-                           step->loop ? "a loop" : "a switch", m->costs[i].alu, m->costs[i].texture,
-                           m->costs[i].held);
-        open_selection(m, step);
-        *opened = true;
+        if (step->loop) {
+            m->out->large_switch_count = 0; /* it is for the loop, whatever becomes of them */
+            return refuse(m, i);
+        }
+        if (can_be_opened(step)) {
+            open_selection(m, step);
+            *opened = true;
+            continue;
+        }
+        mark_switch(m, step);
+        if (refused == PM_NO_STEP)
+            refused = i;
     }
-    return true;
+    return refused == PM_NO_STEP || refuse(m, refused);
 }
 
 static bool find_steps(struct making *m)
@@ -229,8 +262,17 @@ static uint32_t largest_selection(const struct making *m, uint32_t operation)
     return largest;
 }
 
+static void mark_switches(struct making *m, uint32_t operation)
+{
+    const struct pm_shader_graph *out = m->out;
+    for (uint32_t i = out->first[operation]; i < out->first[operation + 1]; i++)
+        if (is_switch(&out->steps.steps[out->members[i]]))
+            mark_switch(m, &out->steps.steps[out->members[i]]);
+}
+
 /* Opens a selection of each operation that no pass has room for: each of its steps fits one, and
- * what belongs together does not. *opened: as above. */
+ * what belongs together does not. Marks its switches where it has no selection. *opened: as above.
+ */
 static void open_together(struct making *m, bool *opened)
 {
     const struct pm_shader_graph *out = m->out;
@@ -243,9 +285,13 @@ static void open_together(struct making *m, bool *opened)
             all.texture += cost->texture;
             all.held = cost->held > all.held ? cost->held : all.held;
         }
-        const uint32_t selection = fits(m, &all) ? PM_NO_STEP : largest_selection(m, o);
-        if (selection == PM_NO_STEP)
+        if (fits(m, &all))
             continue;
+        const uint32_t selection = largest_selection(m, o);
+        if (selection == PM_NO_STEP) {
+            mark_switches(m, o);
+            continue;
+        }
         open_selection(m, &out->steps.steps[selection]);
         *opened = true;
     }
@@ -260,7 +306,8 @@ static bool find_operations(struct making *m)
     bool opened = true;
     const size_t constructs = pm_structure(m->function)->count + (size_t)1;
     m->out->open = pm_arena_zalloc(m->arena, constructs, sizeof(*m->out->open));
-    if (!m->out->open)
+    m->out->large_switches = pm_arena_zalloc(m->arena, constructs, sizeof(*m->out->large_switches));
+    if (!m->out->open || !m->out->large_switches)
         return out_of_memory(m);
     for (int round = 0; opened; round++) {
         pm_step_needs_finish(&m->needs);

@@ -31,6 +31,9 @@ struct pm_shader_graph {
     bool fragment;                   /* else it is a compute shader */
     bool *open;                      /* by construct: selections that are cut open (steps.h) */
     uint32_t opened;                 /* how many */
+    bool *large_switches; /* by construct: those that no pass has room for, by themselves or with
+                             what belongs together with them (switches.h) */
+    uint32_t large_switch_count;
 };
 
 /* Calls `visit` for each value of other steps that a step uses, by what every pass computes for
@@ -42,7 +45,7 @@ void pm_shader_graph_each_value(const struct pm_shader_graph *graph, uint32_t st
 /* Of a canonical module's function, with PM_ANALYSIS_STRUCTURE required. spill_own: variables of
  * its own lie in memory, where they can. A selection that no pass has room for is cut open. In the
  * arena, but `operations`, which the caller finishes in any case. PM_ERROR_UNSUPPORTED with the
- * reason why it cannot be cut; PM_ERROR_MEMORY. */
+ * reason why it cannot be cut, and the large switches, if it is for them; PM_ERROR_MEMORY. */
 bool pm_shader_graph_make(struct pm_ir_function *function, bool fragment, bool spill_own,
                           const struct pm_pass_limits *limits, struct pm_arena *arena,
                           struct pm_shader_graph *out, struct pm_error *error);

@@ -385,6 +385,57 @@ static const char own_array[] = "OpCapability Shader\n"
                                 "OpReturn\n"
                                 "OpFunctionEnd\n";
 
+/* A switch that fits no pass, of cases that are apart. */
+static const char switching[] = "OpCapability Shader\n"
+                                "OpMemoryModel Logical GLSL450\n"
+                                "OpEntryPoint GLCompute %main \"main\" %id\n"
+                                "OpExecutionMode %main LocalSize 4 1 1\n"
+                                "OpDecorate %id BuiltIn GlobalInvocationId\n"
+                                "OpDecorate %words ArrayStride 4\n"
+                                "OpDecorate %block Block\n"
+                                "OpMemberDecorate %block 0 Offset 0\n"
+                                "OpDecorate %out DescriptorSet 0\n"
+                                "OpDecorate %out Binding 0\n"
+                                "%void = OpTypeVoid\n"
+                                "%uint = OpTypeInt 32 0\n"
+                                "%uvec3 = OpTypeVector %uint 3\n"
+                                "%zero = OpConstant %uint 0\n"
+                                "%words = OpTypeRuntimeArray %uint\n"
+                                "%block = OpTypeStruct %words\n"
+                                "%to_block = OpTypePointer StorageBuffer %block\n"
+                                "%to_word = OpTypePointer StorageBuffer %uint\n"
+                                "%to_id = OpTypePointer Input %uvec3\n"
+                                "%id = OpVariable %to_id Input\n"
+                                "%out = OpVariable %to_block StorageBuffer\n"
+                                "%function = OpTypeFunction %void\n"
+                                "%main = OpFunction %void None %function\n"
+                                "%entry = OpLabel\n"
+                                "%ids = OpLoad %uvec3 %id\n"
+                                "%x = OpCompositeExtract %uint %ids 0\n"
+                                "OpSelectionMerge %behind None\n"
+                                "OpSwitch %x %other 1 %one 2 %behind\n"
+                                "%one = OpLabel\n"
+                                "%a = OpIMul %uint %x %x\n"
+                                "%b = OpIAdd %uint %a %x\n"
+                                "%c = OpIMul %uint %b %a\n"
+                                "OpBranch %behind\n"
+                                "%other = OpLabel\n"
+                                "%d = OpIAdd %uint %x %x\n"
+                                "%e = OpIMul %uint %d %x\n"
+                                "%f = OpIAdd %uint %e %d\n"
+                                "OpBranch %behind\n"
+                                "%behind = OpLabel\n"
+                                "%g = OpPhi %uint %c %one %f %other %x %entry\n"
+                                "%r = OpAccessChain %to_word %out %zero %x\n"
+                                "OpStore %r %g\n"
+                                "OpReturn\n"
+                                "OpFunctionEnd\n";
+
+static bool cut_switch(const struct corpus_file *file, struct pm_error *error)
+{
+    return cut(file, 4, false, error);
+}
+
 static bool cut_own(const struct corpus_file *file, struct pm_error *error)
 {
     return cut(file, 2, true, error);
@@ -394,10 +445,14 @@ static void test_partition(void **state)
 {
     (void)state;
     struct corpus_file file = {.name = "own_array", .vulkan_minor = 1};
+    struct corpus_file lowered = {.name = "switching", .vulkan_minor = 1};
     struct corpus_file fragment = {.name = "shades", .vulkan_minor = 1};
     corpus_assemble(own_array, SPV_ENV_UNIVERSAL_1_3, &file.words, &file.count);
     fail_each_in(cut_own, &file);
     free(file.words);
+    corpus_assemble(switching, SPV_ENV_UNIVERSAL_1_3, &lowered.words, &lowered.count);
+    fail_each_in(cut_switch, &lowered);
+    free(lowered.words);
     corpus_assemble(shades, SPV_ENV_UNIVERSAL_1_3, &fragment.words, &fragment.count);
     fail_each_in(cut_finely, &fragment);
     free(fragment.words);

@@ -47,6 +47,7 @@ static cJSON *json_of(const struct pm_partitioned *made)
         cJSON_AddNumberToObject(json, "workgroup_invocations", made->workgroup_invocations);
     }
     cJSON_AddNumberToObject(json, "selections_cut_open", made->opened);
+    cJSON_AddNumberToObject(json, "switches_made_selections", made->switches);
     cJSON *cost = cJSON_AddObjectToObject(json, "cost");
     cJSON_AddNumberToObject(cost, "alu", (double)made->cost.alu);
     cJSON_AddNumberToObject(cost, "texture", (double)made->cost.texture);

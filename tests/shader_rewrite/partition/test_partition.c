@@ -28,7 +28,7 @@ static const struct pm_pass_limits limits[] = {
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
 static struct {
-    uint32_t shaders, partitions, passes, spilled, own, opened, refused;
+    uint32_t shaders, partitions, passes, spilled, own, opened, switches, refused;
 } seen;
 
 /* In this region of the memory; UINT32_MAX: it has none. */
@@ -112,6 +112,7 @@ static void check(uint64_t seed, const struct pm_words *words,
     seen.spilled += made.scratch_words;
     seen.own += made.own_words;
     seen.opened += made.opened;
+    seen.switches += made.switches;
     pm_partitioned_finish(&made);
 }
 
@@ -177,11 +178,31 @@ static void passes_compute_what_the_whole_does(void **state)
         seen.shaders++;
     }
     printf("%u shaders, %u partitions of %u passes, %u words spilled, %u of them of own variables, "
-           "%u selections cut open, %u refused\n",
+           "%u selections cut open, %u switches made selections, %u refused\n",
            seen.shaders, seen.partitions, seen.passes, seen.spilled, seen.own, seen.opened,
-           seen.refused);
+           seen.switches, seen.refused);
     assert_true(seen.passes > 2 * seen.partitions);
     assert_true(seed_count < 6 || seen.opened);
+}
+
+/* By all methods, in passes from small to large. */
+static void check_shape(const char *name, const struct pm_words *original, uint64_t seed)
+{
+    static struct differential_output expected;
+    struct pm_words words = canonicalize(original);
+    differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
+    const uint32_t partitions = seen.partitions, passes = seen.passes, own = seen.own;
+    const uint32_t switches = seen.switches;
+    for (uint32_t way = 0; way < LIMITS * PM_PARTITION_METHODS; way++)
+        check(seed, &words, &expected, &limits[way % LIMITS],
+              (enum pm_partition_method)(way / LIMITS));
+    if (seen.partitions == partitions || seen.passes - passes <= seen.partitions - partitions)
+        fail_msg("%s was never cut", name);
+    if (strncmp(name, "live", 4) == 0 && seen.own == own)
+        fail_msg("no variable of %s was spilled", name);
+    if (strncmp(name, "switch", 6) == 0 && seen.switches == switches)
+        fail_msg("no switch of %s became selections", name);
+    pm_words_finish(&words);
 }
 
 /* What the shapes are for is in them. */
@@ -189,9 +210,9 @@ static void shapes_compute_what_the_whole_does(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "early_return", "nested_return", "barrier",        "own_array", "branches", "atomics",
-        "live_array",   "live_kinds",    "endless_return", "halves",    "together"};
-    static struct differential_output expected;
+        "early_return", "nested_return", "barrier",       "own_array",      "branches",
+        "atomics",      "live_array",    "live_kinds",    "endless_return", "halves",
+        "together",     "switch_labels", "switch_values", "switch_return"};
     differential_inputs(&differential, 5, false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct pm_words original;
@@ -200,17 +221,25 @@ static void shapes_compute_what_the_whole_does(void **state)
             continue;
         snprintf(file, sizeof(file), "%s.comp", names[i]);
         pm_gpu_load(PM_TEST_SHAPES, file, &original.data, &original.count);
-        struct pm_words words = canonicalize(&original);
-        differential_run(&differential, &words, PM_STAGE_COMPUTE, NULL, &expected);
-        uint32_t partitions = seen.partitions, passes = seen.passes, own = seen.own;
-        for (uint32_t way = 0; way < LIMITS * PM_PARTITION_METHODS; way++)
-            check(i, &words, &expected, &limits[way % LIMITS],
-                  (enum pm_partition_method)(way / LIMITS));
-        if (seen.partitions == partitions || seen.passes - passes <= seen.partitions - partitions)
-            fail_msg("%s was never cut", names[i]);
-        if (strncmp(names[i], "live", 4) == 0 && seen.own == own)
-            fail_msg("no variable of %s was spilled", names[i]);
-        pm_words_finish(&words);
+        check_shape(names[i], &original, i);
+        pm_words_finish(&original);
+    }
+}
+
+static void selectors_have_any_width(void **state)
+{
+    (void)state;
+    const struct {
+        const char *file;
+        bool runs;
+    } selectors[] = {{"switch_wide.spvasm", differential.gpu.int64},
+                     {"switch_narrow.spvasm", differential.gpu.small_types}};
+    differential_inputs(&differential, 5, false);
+    for (size_t i = 0; i < sizeof(selectors) / sizeof(selectors[0]); i++) {
+        if (!selectors[i].runs)
+            continue;
+        struct pm_words original = pm_test_assemble_file(selectors[i].file, 3);
+        check_shape(selectors[i].file, &original, i);
         pm_words_finish(&original);
     }
 }
@@ -220,21 +249,27 @@ static void shapes_compute_what_the_whole_does(void **state)
 static void larger_passes_cut_too(void **state)
 {
     (void)state;
-    struct pm_words original;
-    pm_gpu_load(PM_TEST_SHAPES, "together.comp", &original.data, &original.count);
-    struct pm_words words = canonicalize(&original);
-    for (uint32_t alu = 4; alu <= 48; alu++) {
-        const struct pm_pass_limits limit = {alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
-                                             PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
-        const struct pm_partition_info info = {.limits = &limit, .target = target};
-        struct pm_partitioned made;
-        struct pm_error error = {0};
-        if (!pm_partition(words.data, words.count, &info, &made, &error))
-            fail_msg("%u operations a pass: %s", alu, error.message);
-        pm_partitioned_finish(&made);
+    static const struct {
+        const char *file;
+        uint32_t least;
+    } shapes[] = {{"together.comp", 4}, {"switch_labels.comp", 10}, {"switch_return.comp", 10}};
+    for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+        struct pm_words original;
+        pm_gpu_load(PM_TEST_SHAPES, shapes[i].file, &original.data, &original.count);
+        struct pm_words words = canonicalize(&original);
+        for (uint32_t alu = shapes[i].least; alu <= 80; alu++) {
+            const struct pm_pass_limits limit = {alu,         PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT,
+                                                 PM_NO_LIMIT, PM_NO_LIMIT, PM_NO_LIMIT, false};
+            const struct pm_partition_info info = {.limits = &limit, .target = target};
+            struct pm_partitioned made;
+            struct pm_error error = {0};
+            if (!pm_partition(words.data, words.count, &info, &made, &error))
+                fail_msg("%s, %u operations a pass: %s", shapes[i].file, alu, error.message);
+            pm_partitioned_finish(&made);
+        }
+        pm_words_finish(&words);
+        pm_words_finish(&original);
     }
-    pm_words_finish(&words);
-    pm_words_finish(&original);
 }
 
 /* Where one of a construct's values cannot be spilled, others are asked for first. */
@@ -275,6 +310,8 @@ static void what_cannot_be_cut_stays_whole(void **state)
         {"spin_in_selection.comp", "a loop reads what other invocations may write meanwhile", 0},
         {"spin_in_switch.comp", "a loop reads what other invocations may write meanwhile", 2},
         {"chosen_pointer.comp", "gives a pointer that it loads", 0},
+        {"switch_falls.comp", "its cases are not apart", 0},
+        {"switch_leaves.comp", "its cases are not apart", 0},
     };
     for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
         const struct pm_partition_info info = {.limits = &limits[shapes[i].limit],
@@ -314,6 +351,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
     const struct CMUnitTest tests[] = {cmocka_unit_test(shapes_compute_what_the_whole_does),
+                                       cmocka_unit_test(selectors_have_any_width),
                                        cmocka_unit_test(larger_passes_cut_too),
                                        cmocka_unit_test(large_values_stay_where_they_are),
                                        cmocka_unit_test(what_cannot_be_cut_stays_whole),

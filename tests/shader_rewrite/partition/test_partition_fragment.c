@@ -12,7 +12,7 @@
 static const struct pm_target target = {.vulkan_minor = 3};
 
 static struct {
-    uint32_t partitions, passes, images, refused;
+    uint32_t partitions, passes, images, switches, refused;
 } seen;
 
 /* The harness's descriptors, which are the whole's too. */
@@ -63,6 +63,7 @@ static void check(struct pm_gpu *gpu, const char *file, uint32_t alu, uint32_t o
         seen.partitions++;
         seen.passes += made.count;
         seen.images += made.image_count;
+        seen.switches += made.switches;
         pm_partitioned_finish(&made);
     }
     free(drawn);
@@ -73,7 +74,7 @@ static void check(struct pm_gpu *gpu, const char *file, uint32_t alu, uint32_t o
 static void passes_draw_what_the_whole_does(void **state)
 {
     (void)state;
-    static const char *const files[] = {"lit.frag", "quads.frag"};
+    static const char *const files[] = {"lit.frag", "quads.frag", "switch.frag"};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         const uint32_t partitions = seen.partitions, passes = seen.passes;
         check(&pm_test_gpu, files[i], 12, 2);
@@ -81,8 +82,9 @@ static void passes_draw_what_the_whole_does(void **state)
         if (seen.passes - passes <= seen.partitions - partitions)
             fail_msg("%s was never cut", files[i]);
     }
-    printf("%u partitions of %u passes and %u images, %u refused\n", seen.partitions, seen.passes,
-           seen.images, seen.refused);
+    printf("%u partitions of %u passes and %u images, %u switches made selections, %u refused\n",
+           seen.partitions, seen.passes, seen.images, seen.switches, seen.refused);
+    assert_true(seen.switches > 0);
 }
 
 static void what_cannot_be_cut_stays_whole(void **state)

@@ -40,11 +40,8 @@ static void expose_operands(struct exposing *e, const struct pm_ir_instr *instr)
 /* The variable that a pointer is into; NULL: memory that is not the shader's own. */
 static struct pm_ir_def *variable_of(const struct pm_ir_instr *pointer)
 {
-    while (pointer &&
-           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain ||
-            pointer->opcode == SpvOpCopyObject))
-        pointer = pm_ir_operand_instr(pointer, 0);
-    return pointer && pointer->opcode == SpvOpVariable ? pointer->result : NULL;
+    const struct pm_ir_instr *variable = pm_ir_variable_of(pointer);
+    return variable ? variable->result : NULL;
 }
 
 /* Whether an instruction hands bits on as they are, to whatever looks at its result. */

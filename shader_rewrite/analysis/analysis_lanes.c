@@ -1,5 +1,11 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 
+bool pm_builtin_is_of_subgroup(uint32_t builtin)
+{
+    return (builtin >= SpvBuiltInSubgroupSize && builtin <= SpvBuiltInSubgroupLocalInvocationId) ||
+           (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask);
+}
+
 bool pm_reads_other_lanes(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpFunctionCall ||

@@ -10,5 +10,8 @@
  * in the arena; NULL: out of memory. */
 bool *pm_other_lanes_read_behind(const struct pm_ir_function *function, struct pm_arena *arena);
 
+/* Whether a built-in (SpvBuiltIn) tells of the invocation's subgroup. */
+bool pm_builtin_is_of_subgroup(uint32_t builtin);
+
 /* Whether an instruction looks at other lanes, or calls what may. */
 bool pm_reads_other_lanes(const struct pm_ir_instr *instr);

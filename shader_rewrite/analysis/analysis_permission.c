@@ -2,7 +2,6 @@
 #include "shader_rewrite/analysis/analysis_exposed.h"
 
 #include <spirv/unified1/GLSL.std.450.h>
-#include <string.h>
 
 /* SPV_KHR_float_controls2 */
 enum {
@@ -202,9 +201,7 @@ bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_
     if (!p->facts)
         return false;
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_IMPORT].first; i; i = i->next)
-        if (i->opcode == SpvOpExtInstImport && i->operands[0].words &&
-            strncmp((const char *)i->operands[0].words, "GLSL.std.450",
-                    4u * i->operands[0].word_count) == 0)
+        if (pm_ir_imports_glsl(i))
             p->glsl = i->result->id;
     read_modes(p);
     read_decorations(p);

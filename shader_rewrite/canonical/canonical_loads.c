@@ -54,12 +54,7 @@ static bool is_buffer(const struct marking *m, const struct pm_ir_instr *variabl
 /* The variable that is loaded from; NULL: none, or not known. */
 static const struct pm_ir_instr *variable_of(const struct pm_ir_instr *load)
 {
-    const struct pm_ir_instr *from =
-        load->opcode == SpvOpLoad ? pm_ir_operand_instr(load, 0) : NULL;
-    while (from && (from->opcode == SpvOpAccessChain || from->opcode == SpvOpInBoundsAccessChain ||
-                    from->opcode == SpvOpCopyObject))
-        from = pm_ir_operand_instr(from, 0);
-    return from && from->opcode == SpvOpVariable ? from : NULL;
+    return load->opcode == SpvOpLoad ? pm_ir_variable_of(pm_ir_operand_instr(load, 0)) : NULL;
 }
 
 /* The buffer that is loaded from; NULL: none, or not known. */

@@ -168,11 +168,24 @@ const char *pm_ir_operand_text(const struct pm_ir_operand *operand)
     return (const char *)(operand->words ? operand->words : &operand->word);
 }
 
+const struct pm_ir_instr *pm_ir_variable_of(const struct pm_ir_instr *pointer)
+{
+    while (pointer &&
+           (pointer->opcode == SpvOpAccessChain || pointer->opcode == SpvOpInBoundsAccessChain ||
+            pointer->opcode == SpvOpCopyObject))
+        pointer = pm_ir_operand_instr(pointer, 0);
+    return pointer && pointer->opcode == SpvOpVariable ? pointer : NULL;
+}
+
+bool pm_ir_imports_glsl(const struct pm_ir_instr *instr)
+{
+    return instr && instr->opcode == SpvOpExtInstImport &&
+           strcmp(pm_ir_operand_text(&instr->operands[0]), "GLSL.std.450") == 0;
+}
+
 bool pm_ir_is_glsl(const struct pm_ir_instr *instr)
 {
-    const struct pm_ir_instr *import = pm_ir_operand_instr(instr, 0);
-    return import && import->opcode == SpvOpExtInstImport &&
-           strcmp(pm_ir_operand_text(&import->operands[0]), "GLSL.std.450") == 0;
+    return pm_ir_imports_glsl(pm_ir_operand_instr(instr, 0));
 }
 
 void pm_ir_operand_set_text(struct pm_ir_module *module, struct pm_ir_operand *operand,

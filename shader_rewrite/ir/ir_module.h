@@ -164,6 +164,13 @@ void pm_ir_operand_set_words(struct pm_ir_module *module, struct pm_ir_operand *
 /* The text of a literal string. */
 const char *pm_ir_operand_text(const struct pm_ir_operand *operand);
 
+/* The variable that a pointer leads into, by access chains; NULL: another pointer. NULL is allowed.
+ */
+const struct pm_ir_instr *pm_ir_variable_of(const struct pm_ir_instr *pointer);
+
+/* Whether it imports GLSL.std.450. NULL is allowed. */
+bool pm_ir_imports_glsl(const struct pm_ir_instr *instr);
+
 /* Whether this OpExtInst is one of GLSL.std.450. Others may do anything, as to read other lanes. */
 bool pm_ir_is_glsl(const struct pm_ir_instr *instr);
 /* Makes it a literal string; the text is copied. */

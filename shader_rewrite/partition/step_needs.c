@@ -1,5 +1,6 @@
 #include "shader_rewrite/partition/step_needs.h"
 
+#include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/partition/spilled_value.h"
 
@@ -87,30 +88,15 @@ static bool is_subgroup_builtin(const struct pm_ir_instr *variable)
         if (use->user->opcode != SpvOpDecorate ||
             pm_ir_operand_word(&use->user->operands[1]) != SpvDecorationBuiltIn)
             continue;
-        uint32_t builtin = pm_ir_operand_word(&use->user->operands[2]);
-        return (builtin >= SpvBuiltInSubgroupSize &&
-                builtin <= SpvBuiltInSubgroupLocalInvocationId) ||
-               (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask);
+        return pm_builtin_is_of_subgroup(pm_ir_operand_word(&use->user->operands[2]));
     }
     return false;
-}
-
-/* The variable that a pointer leads into, by access chains; NULL: another pointer. */
-static const struct pm_ir_instr *variable_of(const struct pm_ir_instr *pointer)
-{
-    while (pointer && pointer->opcode != SpvOpVariable) {
-        if (pointer->opcode != SpvOpAccessChain && pointer->opcode != SpvOpInBoundsAccessChain &&
-            pointer->opcode != SpvOpCopyObject)
-            return NULL;
-        pointer = pm_ir_operand_instr(pointer, 0);
-    }
-    return pointer;
 }
 
 const struct pm_ir_instr *pm_stored_output(const struct pm_ir_instr *instr)
 {
     const struct pm_ir_instr *variable =
-        instr->opcode == SpvOpStore ? variable_of(pm_ir_operand_instr(instr, 0)) : NULL;
+        instr->opcode == SpvOpStore ? pm_ir_variable_of(pm_ir_operand_instr(instr, 0)) : NULL;
     return variable && pm_ir_operand_word(&variable->operands[0]) == SpvStorageClassOutput
                ? variable
                : NULL;
@@ -177,7 +163,7 @@ static bool is_own(const struct finding *f, const struct pm_ir_instr *instr)
         return !leaves_selection(f, instr);
     case SpvOpLoad: {
         struct pm_memory_access access = pm_memory_access_of(&f->memory, instr);
-        const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
+        const struct pm_ir_instr *variable = pm_ir_variable_of(pm_ir_operand_instr(instr, 0));
         if (access.reads || access.writes || (variable && is_subgroup_builtin(variable)) ||
             leaves_selection(f, instr))
             return false;
@@ -341,7 +327,7 @@ static bool may_wait(const struct finding *f, const struct pm_ir_instr *instr,
 /* Whether a store is to a place that only this invocation sees. */
 static bool stores_own(const struct pm_ir_instr *instr)
 {
-    const struct pm_ir_instr *variable = variable_of(pm_ir_operand_instr(instr, 0));
+    const struct pm_ir_instr *variable = pm_ir_variable_of(pm_ir_operand_instr(instr, 0));
     uint32_t storage =
         variable ? pm_ir_operand_word(&variable->operands[0]) : SpvStorageClassStorageBuffer;
     return storage == SpvStorageClassOutput || storage == SpvStorageClassPrivate ||

@@ -1,4 +1,5 @@
 /* Which subgroup sizes a shader cannot tell from its own. variants.h. */
+#include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/ir/ir_walk.h"
 #include "shader_rewrite/ir/workgroup_size.h"
 #include "shader_rewrite/variants/variants.h"
@@ -10,12 +11,6 @@ struct uses {
     bool workgroup_memory; /* or lanes could wait for each other without saying so */
     bool atomics;
 };
-
-static bool is_subgroup_builtin(uint32_t builtin)
-{
-    return (builtin >= SpvBuiltInSubgroupSize && builtin <= SpvBuiltInSubgroupLocalInvocationId) ||
-           (builtin >= SpvBuiltInSubgroupEqMask && builtin <= SpvBuiltInSubgroupLtMask);
-}
 
 /* Operations of extensions that the grammar has no class for, and promises about lanes. */
 static bool is_of_subgroups(const char *extension)
@@ -81,7 +76,7 @@ static void look_at(const struct pm_ir_instr *instr, struct uses *uses)
     case SpvOpDecorate:
         uses->subgroups |= instr->operand_count > 2 &&
                            pm_ir_operand_word(&instr->operands[1]) == SpvDecorationBuiltIn &&
-                           is_subgroup_builtin(pm_ir_operand_word(&instr->operands[2]));
+                           pm_builtin_is_of_subgroup(pm_ir_operand_word(&instr->operands[2]));
         break;
     case SpvOpVariable:
         uses->workgroup_memory |=

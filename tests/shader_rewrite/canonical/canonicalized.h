@@ -33,6 +33,24 @@ static inline struct pm_words canonical_of(const char *file, const struct pm_spe
     return out;
 }
 
+/* Likewise in a stage, of SPIR-V 1.version, without values; *kept says why it is not simplified. */
+static inline struct pm_words canonical_in(enum pm_stage stage, const char *file, int version,
+                                           struct pm_error *kept)
+{
+    struct pm_words module = pm_test_assemble_file(file, version), out;
+    struct pm_error error = {0};
+    const struct pm_canonicalize_info info = {.words = module.data,
+                                              .word_count = module.count,
+                                              .stage = stage,
+                                              .entry_point = "main",
+                                              .target = vulkan_1_3,
+                                              .kept = kept};
+    if (!pm_canonicalize(&info, &out, &error))
+        fail_msg("%s", error.message);
+    pm_words_finish(&module);
+    return out;
+}
+
 static inline void assert_same_words(const struct pm_words *a, const struct pm_words *b)
 {
     assert_int_equal(a->count, b->count);

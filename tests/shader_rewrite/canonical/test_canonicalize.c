@@ -123,58 +123,31 @@ static void test_loads_of_loops_stay_in_them(void **state)
 static void test_samples_of_loops_stay_in_them(void **state)
 {
     (void)state;
-    struct pm_error error = {0};
-    struct pm_words module = pm_test_assemble_file("samples_of_loops.spvasm", 3), out;
-    const struct pm_canonicalize_info info = {.words = module.data,
-                                              .word_count = module.count,
-                                              .stage = PM_STAGE_FRAGMENT,
-                                              .entry_point = "main",
-                                              .target = vulkan_1_3};
-    if (!pm_canonicalize(&info, &out, &error))
-        fail_msg("%s", error.message);
+    struct pm_words out = canonical_in(PM_STAGE_FRAGMENT, "samples_of_loops.spvasm", 3, NULL);
     assert_int_equal(pm_test_count(&out, "OpImageSampleImplicitLod"), 2);
     assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
     pm_words_finish(&out);
-    pm_words_finish(&module);
 }
 
 /* An input and a buffer that are said not to be written, but are volatile or have another name. */
 static void test_volatile_loads_stay(void **state)
 {
     (void)state;
-    struct pm_error error = {0};
-    struct pm_words module = pm_test_assemble_file("volatile_loads.spvasm", 6), out;
-    const struct pm_canonicalize_info info = {.words = module.data,
-                                              .word_count = module.count,
-                                              .stage = PM_STAGE_FRAGMENT,
-                                              .entry_point = "main",
-                                              .target = vulkan_1_3};
-    if (!pm_canonicalize(&info, &out, &error))
-        fail_msg("%s", error.message);
+    struct pm_words out = canonical_in(PM_STAGE_FRAGMENT, "volatile_loads.spvasm", 6, NULL);
     assert_int_equal(pm_test_count(&out, "OpLoad"), 6);
     assert_int_equal(pm_test_count(&out, "UserSemantic"), 0);
     pm_words_finish(&out);
-    pm_words_finish(&module);
 }
 
 /* A loop that waits for another invocation stays, in a shader that is not simplified. */
 static void test_loops_that_wait_stay(void **state)
 {
     (void)state;
-    struct pm_error kept, error = {0};
-    struct pm_words module = pm_test_assemble_file("waits.spvasm", 3), out;
-    const struct pm_canonicalize_info info = {.words = module.data,
-                                              .word_count = module.count,
-                                              .stage = PM_STAGE_COMPUTE,
-                                              .entry_point = "main",
-                                              .target = vulkan_1_3,
-                                              .kept = &kept};
-    if (!pm_canonicalize(&info, &out, &error))
-        fail_msg("%s", error.message);
+    struct pm_error kept;
+    struct pm_words out = canonical_in(PM_STAGE_COMPUTE, "waits.spvasm", 3, &kept);
     assert_int_equal(kept.code, PM_ERROR_UNSUPPORTED);
     assert_int_equal(pm_test_count(&out, "OpLoopMerge"), 1);
     pm_words_finish(&out);
-    pm_words_finish(&module);
 }
 
 /* What is made again behind a loop stands before what needs it, and never behind a merge
@@ -182,21 +155,12 @@ static void test_loops_that_wait_stay(void **state)
 static void test_behind_loops(void **state)
 {
     (void)state;
-    struct pm_error kept, error = {0};
-    struct pm_words module = pm_test_assemble_file("behind_loops.spvasm", 3), out;
-    const struct pm_canonicalize_info info = {.words = module.data,
-                                              .word_count = module.count,
-                                              .stage = PM_STAGE_COMPUTE,
-                                              .entry_point = "main",
-                                              .target = vulkan_1_3,
-                                              .kept = &kept};
-    if (!pm_canonicalize(&info, &out, &error))
-        fail_msg("%s", error.message);
+    struct pm_error kept;
+    struct pm_words out = canonical_in(PM_STAGE_COMPUTE, "behind_loops.spvasm", 3, &kept);
     assert_string_equal(kept.message, "");
     assert_int_equal(pm_test_count(&out, "OpSwitch"), 1);
     assert_idempotent(&out);
     pm_words_finish(&out);
-    pm_words_finish(&module);
 }
 
 static void test_debug_information_is_no_part(void **state)

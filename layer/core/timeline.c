@@ -15,6 +15,6 @@ VkSemaphore pm_timeline_create(struct pm_device *device, const char *name)
     VkSemaphore semaphore;
     if (device->dispatch.CreateSemaphore(device->handle, &info, NULL, &semaphore) != VK_SUCCESS)
         return VK_NULL_HANDLE;
-    pm_name_object(device, VK_OBJECT_TYPE_SEMAPHORE, PM_KEY(semaphore), name);
+    pm_name_object(device, VK_OBJECT_TYPE_SEMAPHORE, PM_KEY(semaphore), "%s", name);
     return semaphore;
 }

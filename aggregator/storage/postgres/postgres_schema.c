@@ -103,8 +103,8 @@ static const char *const steps[SCHEMA_VERSION] = {
      * spreads, which nobody before can read; the tables are the same. */
     "SELECT 1",
     /* 6. What people call shaders. */
-    "CREATE TABLE shader_names (game text COLLATE \"C\", key bytea, name text NOT NULL,"
-    " PRIMARY KEY (game, key))",
+    ("CREATE TABLE shader_names (game text COLLATE \"C\", key bytea, name text NOT NULL,"
+     " PRIMARY KEY (game, key))"),
 };
 
 /* Where the engine is Citus, tables are distributed: by their games, those of one game on one shard

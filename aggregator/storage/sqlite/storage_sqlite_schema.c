@@ -119,8 +119,8 @@ static const char *const steps[SCHEMA_VERSION] = {
      * tables are the same. */
     "",
     /* 13: what people call shaders. */
-    "CREATE TABLE shader_names (game TEXT NOT NULL, key BLOB NOT NULL, name TEXT NOT NULL,"
-    " seal INTEGER NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;",
+    ("CREATE TABLE shader_names (game TEXT NOT NULL, key BLOB NOT NULL, name TEXT NOT NULL,"
+     " seal INTEGER NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;"),
 };
 
 static bool is_full(int saved_errno)

@@ -17,7 +17,8 @@ enum pm_kind_bit {
     PM_KIND_BIT_ZERO = 2,
     PM_KIND_BIT_TIMING = 4,
     PM_KIND_BIT_CONSTANT = 8,
-    PM_KIND_BITS_ALL = 15,
+    PM_KIND_BIT_TURNS = 16,
+    PM_KIND_BITS_ALL = 31,
 };
 /* What is built of a shader that has a zero profile (debug.specialize). */
 enum pm_specialize {

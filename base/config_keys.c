@@ -25,7 +25,7 @@ static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_INFO] = "info",
                                           [PM_LOG_DEBUG] = "debug",
                                           NULL};
-const char *const pm_config_kind_names[] = {"block", "zero", "timing", "constant", NULL};
+const char *const pm_config_kind_names[] = {"block", "zero", "timing", "constant", "turns", NULL};
 
 _Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
 _Static_assert(sizeof(enum pm_specialize) == sizeof(uint32_t), "choices are stored as 32 bits");

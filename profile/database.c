@@ -17,6 +17,8 @@ const char *pm_kind_name(enum pm_kind kind)
         return "constant";
     case PM_KIND_VARIANT:
         return "variant";
+    case PM_KIND_TURNS:
+        return "turns";
     }
     return "unknown";
 }
@@ -29,6 +31,7 @@ const char *pm_measure_name(enum pm_kind kind, unsigned measure)
         [PM_KIND_TIMING] = {"time", "spread"},
         [PM_KIND_CONSTANT] = {"same", "zero", "loads"},
         [PM_KIND_VARIANT] = {"said"},
+        [PM_KIND_TURNS] = {"frequency", "uniform", "subgroups"},
     };
     return measure < pm_measure_count(kind) ? names[kind][measure] : NULL;
 }
@@ -38,6 +41,7 @@ unsigned pm_measure_count(enum pm_kind kind)
     switch (kind) {
     case PM_KIND_BLOCK:
     case PM_KIND_CONSTANT:
+    case PM_KIND_TURNS:
         return 3;
     case PM_KIND_ZERO:
     case PM_KIND_TIMING:

@@ -26,7 +26,7 @@ struct pm_ratio {
 
 /* The measures of a point, by kind. */
 enum {
-    PM_MEASURE_FREQUENCY = 0, /* block: lanes over entry lanes */
+    PM_MEASURE_FREQUENCY = 0, /* block, and turns as if each entered one: lanes over entry lanes */
     PM_MEASURE_UNIFORM = 1,   /* block: uniform lanes over lanes */
     PM_MEASURE_SUBGROUPS = 2, /* block: subgroups over entry subgroups */
     PM_MEASURE_ZERO = 0,      /* zero: zero writes over writes */

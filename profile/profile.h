@@ -24,11 +24,21 @@ enum pm_kind {
     PM_KIND_ZERO = 2,
     PM_KIND_TIMING = 3,
     PM_KIND_CONSTANT =
-        4, /* of push constants and uniforms, as 32-bit words; never a value of one */
+        4,               /* of push constants and uniforms, as 32-bit words; never a value of one */
     PM_KIND_VARIANT = 5, /* what A-Z testing measured of a shader's variants (variant_point.h) */
+    PM_KIND_TURNS = 6,   /* of loops, counted as blocks are that a turn enters (points.h) */
+    PM_KIND_LAST = PM_KIND_TURNS,
 };
 
-/* "block", "zero", "timing", "constant", "variant"; "unknown" for a kind that is not known. */
+/* Whether a profile of this kind counts what is entered: PM_BLOCK_*, PM_MEASURE_FREQUENCY and on.
+ */
+static inline bool pm_kind_counts_entries(enum pm_kind kind)
+{
+    return kind == PM_KIND_BLOCK || kind == PM_KIND_TURNS;
+}
+
+/* "block", "zero", "timing", "constant", "variant", "turns"; "unknown" for a kind that is not
+ * known. */
 const char *pm_kind_name(enum pm_kind kind);
 
 /* The raw counts of one point, by kind. Unused ones are 0. */
@@ -65,7 +75,8 @@ struct pm_point_counts {
     uint64_t counts[PM_COUNTS];
 };
 
-/* What block, zero and constant profiles depend on beside the key; those of timings and variants add the rest. */
+/* What block, zero and constant profiles depend on beside the key; those of timings and variants
+ * add the rest. */
 struct pm_environment {
     uint32_t subgroup_size;
     uint32_t vendor_id, device_id, driver_id; /* 0 but for timing and variant */

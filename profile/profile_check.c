@@ -100,7 +100,7 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
                        point->point, shader->space);
     if (point->entry_subgroups > point->entry_lanes)
         what = "field entry_subgroups is above entry_lanes";
-    if (shader->kind == PM_KIND_BLOCK) {
+    if (pm_kind_counts_entries(shader->kind)) {
         if (counts[PM_BLOCK_UNIFORM_LANES] > counts[PM_BLOCK_LANES])
             what = "field counts: uniform lanes are above lanes";
         else if (counts[PM_BLOCK_SUBGROUPS] > counts[PM_BLOCK_LANES])

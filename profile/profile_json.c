@@ -11,6 +11,7 @@ static const char *const count_names[][PM_COUNTS] = {
     [PM_KIND_TIMING] = {"original_ns", "variant_ns", "spread_ns"},
     [PM_KIND_CONSTANT] = {"loads", "same", "zero"},
     [PM_KIND_VARIANT] = {"most", "said", NULL},
+    [PM_KIND_TURNS] = {"lanes", "uniform_lanes", "subgroups"},
 };
 
 /* A double, which is what cJSON keeps numbers in, would round counts above 2^53. */
@@ -71,7 +72,7 @@ static bool add_point(cJSON *points, const struct pm_point_counts *point, enum p
 
 static bool add_shader(cJSON *shaders, const struct pm_shader_profile *profile)
 {
-    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_VARIANT)
+    if (profile->kind < PM_KIND_BLOCK || profile->kind > PM_KIND_LAST)
         return false;
     cJSON *object = cJSON_CreateObject();
     if (!object || !cJSON_AddItemToArray(shaders, object))

@@ -121,7 +121,7 @@ const char *pm_identity_wrong(const struct pm_environment *environment, uint32_t
                               uint32_t flags, uint32_t space, const struct pm_shader_key *original)
 {
     uint32_t subgroup = environment->subgroup_size;
-    if (kind < PM_KIND_BLOCK || kind > PM_KIND_VARIANT)
+    if (kind < PM_KIND_BLOCK || kind > PM_KIND_LAST)
         return "field kind is not known to this version";
     if (flags & ~(uint32_t)(PM_PROFILE_OCCLUDED | PM_PROFILE_NO_QUADS))
         return "field flags has bits not known to this version";

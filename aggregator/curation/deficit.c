@@ -9,8 +9,8 @@ bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
     if (kind == PM_KIND_TIMING)
         return point->calls >= rules->pairs_for_timing &&
                point->measures[PM_MEASURE_TIME].clusters > 0;
-    const bool ran = kind == PM_KIND_BLOCK ? point->measures[PM_MEASURE_FREQUENCY].ratio > 0
-                                           : point->measures[0].clusters > 0;
+    const bool ran = pm_kind_counts_entries(kind) ? point->measures[PM_MEASURE_FREQUENCY].ratio > 0
+                                                  : point->measures[0].clusters > 0;
     return ran || point->sessions >= rules->sessions_for_never;
 }
 

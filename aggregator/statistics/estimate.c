@@ -252,6 +252,7 @@ bool pm_estimate_is_share(enum pm_kind kind, unsigned measure)
 {
     switch (kind) {
     case PM_KIND_BLOCK:
+    case PM_KIND_TURNS:
         return measure == PM_MEASURE_UNIFORM;
     case PM_KIND_ZERO:
         return measure == PM_MEASURE_ZERO;

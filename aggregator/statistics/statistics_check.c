@@ -96,7 +96,7 @@ static bool check_counts(const struct pm_shader_profile *shader,
         return pm_fail(error, PM_ERROR_INPUT,
                        "point %" PRIu32 ": entry_subgroups: 0, and yet it has counts",
                        point->point);
-    if (shader->kind == PM_KIND_BLOCK)
+    if (pm_kind_counts_entries(shader->kind))
         return check_block(shader, point, error);
     if (shader->kind == PM_KIND_CONSTANT)
         return check_constant(point, error);

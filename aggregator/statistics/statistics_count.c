@@ -131,6 +131,7 @@ static bool count_point(struct counting *counting, const struct pm_point_counts 
     out->sessions += from->entry_lanes != 0;
     switch (counting->one->kind) {
     case PM_KIND_BLOCK:
+    case PM_KIND_TURNS:
         return add_pair(counting, PM_MEASURE_FREQUENCY, counts[PM_BLOCK_LANES],
                         from->entry_lanes) &&
                add_pair(counting, PM_MEASURE_UNIFORM, counts[PM_BLOCK_UNIFORM_LANES],

@@ -36,6 +36,18 @@ static bool find_blocks(const struct pm_words *canonical, struct pm_record_point
     return allocated || no_memory(error);
 }
 
+static bool find_turns(const struct pm_words *canonical, struct pm_record_points *points,
+                       struct pm_error *error)
+{
+    struct pm_turn_points *turns = &points->turns;
+    if (!pm_points_turns(canonical->data, canonical->count, turns, error))
+        return false;
+    const bool allocated = allocate(points, turns->count);
+    for (uint32_t i = 0; allocated && i < turns->count; i++)
+        set(points, i, pm_turn_at_most_once(turns, i));
+    return allocated || no_memory(error);
+}
+
 /* Whole batches alone have all that lanes follow from. Without it they are counted everywhere. */
 static void find_flow(const struct pm_device *device, const struct pm_words *canonical,
                       struct pm_record_points *points)
@@ -108,6 +120,8 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
     if (points->kind == PM_KIND_BLOCK)
         return !(kinds & PM_KIND_BIT_BLOCK) || (find_blocks(canonical, points, error) &&
                                                 (find_flow(device, canonical, points), true));
+    if (points->kind == PM_KIND_TURNS)
+        return !(kinds & PM_KIND_BIT_TURNS) || find_turns(canonical, points, error);
     if (points->kind == PM_KIND_CONSTANT)
         return (!(kinds & PM_KIND_BIT_CONSTANT) && !pm_session_knows_values(device->instance)) ||
                find_constants(device, canonical, points, error);
@@ -120,8 +134,8 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
                            struct pm_error *error)
 {
     static const enum pm_kind kinds[PM_RECORD_KINDS] = {PM_KIND_BLOCK, PM_KIND_ZERO,
-                                                        PM_KIND_CONSTANT};
-    static const char *const names[PM_RECORD_KINDS] = {"blocks", "zeros", "constants"};
+                                                        PM_KIND_CONSTANT, PM_KIND_TURNS};
+    static const char *const names[PM_RECORD_KINDS] = {"blocks", "zeros", "constants", "turns"};
     for (size_t i = 0; i < PM_RECORD_KINDS; i++)
         points[i] = (struct pm_record_points){.kind = kinds[i]};
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
@@ -162,6 +176,7 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
         free(points[i].at_most_once);
         pm_flow_points_finish(&points[i].flow);
+        pm_turn_points_finish(&points[i].turns);
         pm_zero_points_finish(&points[i].zeros);
         pm_constant_points_finish(&points[i].constants);
     }
@@ -169,7 +184,7 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
 
 uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count)
 {
-    if (points->kind == PM_KIND_BLOCK)
+    if (pm_kind_counts_entries(points->kind))
         return pm_block_units(&(struct pm_block_layout){.point_count = count});
     return points->kind == PM_KIND_CONSTANT ? pm_constant_unit(count) : 2 + PM_COUNTS * count;
 }
@@ -206,9 +221,12 @@ bool pm_record_points_instrument(const struct pm_record_points *points,
 {
     struct pm_instrument_info with = *info;
     with.zeros = &points->zeros;
+    with.turns = points->kind == PM_KIND_TURNS ? &points->turns : NULL;
     with.flow = pm_record_points_flow(points, info->point_count);
     if (points->kind == PM_KIND_CONSTANT)
         return instrument_constants(points, canonical, info, out, error);
+    if (points->kind == PM_KIND_TURNS)
+        return pm_instrument_turns(canonical->data, canonical->count, &with, out, error);
     return points->kind == PM_KIND_BLOCK
                ? pm_instrument_blocks(canonical->data, canonical->count, &with, out, error)
                : pm_instrument_zero(canonical->data, canonical->count, &with, out, error);

@@ -18,12 +18,13 @@ struct pm_record_points {
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
     struct pm_flow_points flow;  /* of PM_KIND_BLOCK in whole batches: where lanes are counted */
+    struct pm_turn_points turns; /* of PM_KIND_TURNS: what its points are */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
     struct pm_constant_points constants; /* of PM_KIND_CONSTANT: likewise */
 };
 
 /* Kinds that count, a space each, in their order: not timing, which trials take. */
-enum { PM_RECORD_KINDS = 3 };
+enum { PM_RECORD_KINDS = 4 };
 
 /* The points of a canonical module, of each kind that the configuration asks for and the device is
  * able to count; finish them also after a failure. A kind whose points cannot be found is logged,
@@ -50,8 +51,8 @@ uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t 
 const struct pm_flow_points *pm_record_points_flow(const struct pm_record_points *points,
                                                    uint32_t point_count);
 
-/* As pm_instrument_blocks, pm_instrument_zero and pm_instrument_constants; info->points are numbers
- * of those that are counted, from 0 on. */
+/* As pm_instrument_blocks, pm_instrument_turns, pm_instrument_zero and pm_instrument_constants;
+ * info->points are numbers of those that are counted, from 0 on. */
 bool pm_record_points_instrument(const struct pm_record_points *points,
                                  const struct pm_words *canonical,
                                  const struct pm_instrument_info *info, struct pm_instrumented *out,

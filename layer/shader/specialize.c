@@ -64,6 +64,7 @@ struct known {
     struct pm_zero_profile zero;
     struct pm_block_profile blocks;
     struct pm_block_points points;
+    struct pm_turn_points turns;
     struct pm_specialize_zero_info by_zeros;
     struct pm_optimize_blocks_info by_blocks;
     bool has_zeros, has_blocks;
@@ -74,6 +75,7 @@ static void finish(struct known *known)
     pm_zero_profile_finish(&known->zero);
     pm_block_profile_finish(&known->blocks);
     pm_block_points_finish(&known->points);
+    pm_turn_points_finish(&known->turns);
 }
 
 static void take_zeros(struct known *known)
@@ -101,6 +103,7 @@ static void take_blocks(struct known *known)
     known->by_blocks = (struct pm_optimize_blocks_info){
         .profile = &known->blocks,
         .points = &known->points,
+        .turns = &known->turns,
         .passes = PM_BLOCK_ALL,
         .uniform_share = device->instance->config.optimize.uniform_share,
         .subgroup_vote = device->abilities.subgroup_vote,
@@ -115,24 +118,32 @@ static void take_blocks(struct known *known)
 static bool learn(struct known *known, uint32_t of, struct pm_error *error)
 {
     const struct pm_shader_record *record = known->record;
-    struct pm_shader_estimates zeros = {0}, blocks = {0};
+    struct pm_shader_estimates zeros = {0}, blocks = {0}, turns = {0};
     const bool any = pm_find_published(known->device, &record->key, &record->environment,
                                        PM_KIND_BLOCK, &blocks);
     known->has_zeros = (of & PM_KNOWN_ZEROS) &&
                        find_zeros(known->device, &record->key, &record->environment, &zeros);
     known->has_blocks = any && (of & PM_KNOWN_BLOCKS);
+    const bool has_turns =
+        known->has_blocks &&
+        pm_find_published(known->device, &record->key, &record->environment, PM_KIND_TURNS, &turns);
     known->driver = pm_device_driver(known->device);
     bool ready =
         !known->has_zeros || pm_zero_profile_init(&known->zero, &zeros, any ? &blocks : NULL);
     ready = ready && (!known->has_blocks || pm_block_profile_init(&known->blocks, &blocks));
+    ready = ready && (!has_turns || pm_block_profile_add_turns(&known->blocks, &turns));
     pm_shader_estimates_finish(&zeros);
     pm_shader_estimates_finish(&blocks);
+    pm_shader_estimates_finish(&turns);
     if (!ready)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
     take_zeros(known);
     take_blocks(known);
+    const uint32_t *words = record->canonical.data;
+    const size_t count = record->canonical.count;
     return !known->has_blocks ||
-           pm_points_blocks(record->canonical.data, record->canonical.count, &known->points, error);
+           (pm_points_blocks(words, count, &known->points, error) &&
+            (!has_turns || pm_points_turns(words, count, &known->turns, error)));
 }
 
 /* ---- making ---- */

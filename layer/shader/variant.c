@@ -26,13 +26,13 @@ void pm_variant_release(struct pm_variant *variant)
 
 uint32_t pm_variant_units(const struct pm_variant *variant)
 {
-    return variant->kind == PM_KIND_BLOCK ? pm_block_units(&variant->blocks)
-                                          : 2 + PM_COUNTS * variant->point_count;
+    return pm_kind_counts_entries(variant->kind) ? pm_block_units(&variant->blocks)
+                                                 : 2 + PM_COUNTS * variant->point_count;
 }
 
 void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals)
 {
-    if (variant->kind == PM_KIND_BLOCK)
+    if (pm_kind_counts_entries(variant->kind))
         pm_block_totals(&variant->blocks, sums, totals);
     else
         memcpy(totals, sums, (2 + PM_COUNTS * (size_t)variant->point_count) * sizeof *totals);

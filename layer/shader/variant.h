@@ -43,7 +43,7 @@ struct pm_variant {
     const struct pm_flow_points *flow; /* lanes are counted at these, those of the other points
                                           follow; NULL: at all. The shader record's */
     uint32_t slot_count, slot_stride;  /* shader_rewrite.h, struct pm_instrumented */
-    struct pm_block_layout blocks;     /* of PM_KIND_BLOCK alone */
+    struct pm_block_layout blocks;     /* of PM_KIND_BLOCK and PM_KIND_TURNS */
     struct pm_counter_block block;
 
     /* what it takes of the budget, and what it brought (variant_table.h) */

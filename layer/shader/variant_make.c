@@ -16,7 +16,8 @@
 #define OCCLUDED_SHARE 4
 
 /* The kinds that sampled calls are for; timing is not. */
-#define SAMPLED_KINDS (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO | PM_KIND_BIT_CONSTANT)
+#define SAMPLED_KINDS                                                                              \
+    (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO | PM_KIND_BIT_CONSTANT | PM_KIND_BIT_TURNS)
 
 /* ---- limits ---- */
 

@@ -1,6 +1,7 @@
 #include "shader_rewrite/analysis/analysis_turns.h"
 
 #include "shader_rewrite/analysis/analysis_exact.h"
+#include <string.h>
 
 /* ---- turns ---- */
 
@@ -220,6 +221,34 @@ uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop)
             for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
                 size++;
     return size;
+}
+
+void pm_loop_sizes(const struct pm_ir_function *function, uint32_t *sizes)
+{
+    const struct pm_loops *loops = pm_loops(function);
+    memset(sizes, 0, loops->count * sizeof *sizes);
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        uint32_t size = 0;
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            size++;
+        for (uint32_t l = loops->loop_of[b->index]; l != PM_NO_LOOP; l = loops->loops[l].parent)
+            sizes[l] += size;
+    }
+}
+
+const struct pm_ir_block *pm_loop_latch(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_cfg *cfg = pm_cfg(function);
+    const struct pm_loops *loops = pm_loops(function);
+    const uint32_t header = loops->loops[loop].header;
+    const uint32_t *start = cfg->flow.predecessor_start;
+    for (uint32_t p = start[header]; p < start[header + 1]; p++) {
+        const uint32_t from = cfg->flow.predecessors[p];
+        if (loops->loop_of[from] != PM_NO_LOOP &&
+            pm_loop_is_around(loops, loop, loops->loop_of[from]))
+            return cfg->blocks[from];
+    }
+    return NULL;
 }
 
 /* ---- risk ---- */

@@ -26,5 +26,10 @@ bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct
  * compute in another way than the device does (HAZARDS 3). Marks the function's instructions. */
 bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop);
 
-/* How many instructions are in it. */
+/* The block that leads back to the loop's header, of which SPIR-V has one (2.11.2). NULL: none can
+ * be reached. */
+const struct pm_ir_block *pm_loop_latch(const struct pm_ir_function *function, uint32_t loop);
+
+/* How many instructions are in it; of all loops at once, by their indices. */
 uint32_t pm_loop_size(const struct pm_ir_function *function, uint32_t loop);
+void pm_loop_sizes(const struct pm_ir_function *function, uint32_t *sizes);

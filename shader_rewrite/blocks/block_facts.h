@@ -28,6 +28,8 @@ struct pm_blocks {
     struct pm_block_numbers *numbers; /* by id of the label, below label_bound */
     uint32_t *points;                 /* likewise: the block's point; UINT32_MAX: none */
     double *cycles;                   /* likewise: what running it once costs (block_worth.h) */
+    uint32_t *turns; /* likewise, of a loop's header: the loop's first point of turns (points.h),
+                        where the profile has them; else UINT32_MAX */
     uint32_t label_bound;
     uint32_t changes;
     double saved[PM_BLOCK_PASSES]; /* cycles of one subgroup, by pass */

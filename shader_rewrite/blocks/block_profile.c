@@ -35,6 +35,16 @@ bool pm_block_profile_init(struct pm_block_profile *profile,
     return false;
 }
 
+bool pm_block_profile_add_turns(struct pm_block_profile *profile,
+                                const struct pm_shader_estimates *estimates)
+{
+    const size_t ratio = offsetof(struct pm_ratio, ratio);
+    profile->reached = numbers(estimates, PM_MEASURE_FREQUENCY, ratio);
+    profile->reached_uniform = numbers(estimates, PM_MEASURE_UNIFORM, ratio);
+    profile->turn_count = estimates->space;
+    return profile->reached && profile->reached_uniform;
+}
+
 void pm_block_profile_finish(struct pm_block_profile *profile)
 {
     free((void *)profile->frequency);
@@ -42,5 +52,7 @@ void pm_block_profile_finish(struct pm_block_profile *profile)
     free((void *)profile->high);
     free((void *)profile->uniform);
     free((void *)profile->subgroups);
+    free((void *)profile->reached);
+    free((void *)profile->reached_uniform);
     *profile = (struct pm_block_profile){0};
 }

@@ -14,4 +14,7 @@
  * of memory. */
 bool pm_block_profile_init(struct pm_block_profile *profile,
                            const struct pm_shader_estimates *estimates);
+/* The same of its turns, of kind turns; once. */
+bool pm_block_profile_add_turns(struct pm_block_profile *profile,
+                                const struct pm_shader_estimates *estimates);
 void pm_block_profile_finish(struct pm_block_profile *profile);

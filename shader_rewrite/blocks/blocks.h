@@ -19,6 +19,7 @@ struct pm_block_points; /* points.h */
 struct pm_costs;        /* analysis_costs.h */
 struct pm_driver;       /* quirks.h */
 struct pm_pass_times;   /* pass.h */
+struct pm_turn_points;  /* points.h */
 
 /* What is known of a shader: lists by block point (points.h), NAN where nothing is; NULL: of none.
  */
@@ -28,6 +29,10 @@ struct pm_block_profile {
     const double *uniform;    /* the share of these lanes that entered with their whole subgroup */
     const double *subgroups;  /* subgroups over entry subgroups */
     uint32_t block_count;
+    /* The histograms of loops' turns, by point of turns (points.h); NULL: of none. */
+    const double *reached;         /* lanes that make the turn over entry lanes */
+    const double *reached_uniform; /* the share of these that do with their whole subgroup */
+    uint32_t turn_count;
 };
 
 /* The passes, in the order in which they run. */
@@ -56,7 +61,8 @@ struct pm_optimize_blocks_info {
     /* The blocks that the profile is of, where the words were made of theirs and kept the ids of
      * what is left of them. Of what else the words have nothing is known. NULL: of these words. */
     const struct pm_block_points *points;
-    uint32_t passes;      /* 1 << enum pm_block_pass, each */
+    const struct pm_turn_points *turns; /* likewise, of the turns that it is of */
+    uint32_t passes;                    /* 1 << enum pm_block_pass, each */
     double uniform_share; /* optimize.uniform_share; from which on a block is uniform */
     double
         cold_share; /* of subgroups, below which a block is rare; 0 stands for the paper's 0.01 */

@@ -4,6 +4,7 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/points/points_blocks.h"
+#include "shader_rewrite/points/points_turns.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,12 +51,13 @@ static bool take_profile(struct pm_blocks *blocks, const struct pm_block_points 
     blocks->label_bound = blocks->module->bound;
     blocks->numbers = pm_arena_zalloc(blocks->arena, blocks->label_bound, sizeof(*blocks->numbers));
     blocks->points = pm_arena_zalloc(blocks->arena, blocks->label_bound, sizeof(*blocks->points));
-    if (!blocks->numbers || !blocks->points)
+    blocks->turns = pm_arena_zalloc(blocks->arena, blocks->label_bound, sizeof(*blocks->turns));
+    if (!blocks->numbers || !blocks->points || !blocks->turns)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint32_t id = 0; id < blocks->label_bound; id++) {
         blocks->numbers[id] =
             (struct pm_block_numbers){unknown, unknown, unknown, unknown, unknown};
-        blocks->points[id] = UINT32_MAX;
+        blocks->points[id] = blocks->turns[id] = UINT32_MAX;
     }
     for (uint32_t p = 0; p < points->count; p++) {
         const uint32_t label = points->points[p].label;
@@ -73,6 +75,31 @@ static bool take_profile(struct pm_blocks *blocks, const struct pm_block_points 
     return true;
 }
 
+static bool take_turns(struct pm_blocks *blocks, const struct pm_turn_points *turns,
+                       struct pm_error *error)
+{
+    if (blocks->info->profile->turn_count != turns->count)
+        return pm_fail(error, PM_ERROR_INPUT, "the profile has %u turns of loops, the module %u",
+                       blocks->info->profile->turn_count, turns->count);
+    for (uint32_t l = 0; l < turns->loop_count; l++)
+        if (turns->loops[l].header < blocks->label_bound)
+            blocks->turns[turns->loops[l].header] = l * PM_TURN_POINTS;
+    return true;
+}
+
+static bool find_turns(struct pm_blocks *blocks, struct pm_pass_runner *runner,
+                       struct pm_error *error)
+{
+    const struct pm_turn_points *given = blocks->info->turns;
+    struct pm_turn_points turns = {0};
+    if (!blocks->info->profile || !blocks->info->profile->reached)
+        return true;
+    const bool ok = (given || pm_pass_apply(runner, &pm_pass_points_turns, &turns, error)) &&
+                    take_turns(blocks, given ? given : &turns, error);
+    pm_turn_points_finish(&turns);
+    return ok;
+}
+
 /* ---- the passes ---- */
 
 static bool prepare(struct pm_blocks *blocks, struct pm_pass_runner *runner, struct pm_error *error)
@@ -86,7 +113,7 @@ static bool prepare(struct pm_blocks *blocks, struct pm_pass_runner *runner, str
     const bool ok = blocks->function &&
                     (given || pm_pass_apply(runner, &pm_pass_points_blocks, &points, error)) &&
                     take_profile(blocks, given ? given : &points, error) &&
-                    pm_blocks_cost(blocks, error);
+                    find_turns(blocks, runner, error) && pm_blocks_cost(blocks, error);
     pm_block_points_finish(&points);
     return ok;
 }

@@ -2,7 +2,8 @@
  * Peeling (the cooperative paper, 4.1, "Loop unrolling", where drivers unroll nothing by
  * themselves): a loop that nearly always makes n turns gets n copies of itself in front, one behind
  * the other, each of which leaves as the loop does. The loop stays behind them for who turns more
- * often. What counts turns is then a constant in each copy.
+ * often. With a histogram of its turns n is what nearly all make, though many make more. What
+ * counts turns is then a constant in each copy.
  *
  * All of it is in a construct of its own, a loop that never turns, so that copies may leave it from
  * anywhere:
@@ -23,19 +24,19 @@
 
 static const char pass_name[] = "optimize_peel";
 
-/* The loop behind its copies hardly ever turns, whatever was asked of it before. And SPIRV-Tools'
- * unroller, which SwiftShader runs, crashes where fewer turns are left than the loop says. */
+/* The loop behind its copies hardly ever turns, whatever was asked of it before, and what the
+ * shader promised of its turns (MinIterations, IterationMultiple) is not so of those that are left.
+ * And SPIRV-Tools' unroller, which SwiftShader runs, crashes where fewer turns are left than the
+ * loop says. */
 static void leave_rest_alone(struct pm_ir_block *header)
 {
     struct pm_ir_instr *merge = pm_ir_merge(header);
-    const uint32_t count = SpvLoopControlPeelCountMask | SpvLoopControlPartialCountMask;
-    const uint32_t ours = SpvLoopControlUnrollMask | SpvLoopControlDontUnrollMask | count;
     const uint32_t control = pm_ir_operand_word(&merge->operands[2]);
-    if (control & ~ours)
-        return;
-    if (control & count)
+    if (merge->operand_count > 3)
         pm_ir_operands_remove(merge, 3, merge->operand_count - 3);
-    pm_ir_operand_set_word(&merge->operands[2], SpvLoopControlDontUnrollMask);
+    pm_ir_operand_set_word(&merge->operands[2],
+                           SpvLoopControlDontUnrollMask |
+                               (control & SpvLoopControlDependencyInfiniteMask));
 }
 
 /* Whether what the loop reads decides a value behind it without an OpPhi. */
@@ -69,19 +70,21 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         struct pm_ir_block *header = pm_cfg(blocks->function)->blocks[loops->loops[l].header];
         struct pm_peel peel;
         const char *reason = turns[l].reason;
-        if (turns[l].steady)
+        if (turns[l].always)
             reason = pm_peel_check(&peel, blocks, l);
-        if (turns[l].steady && !reason && guards && reads_what_leaves(&peel, &leaving, loops, l))
+        if (turns[l].always && !reason && guards && reads_what_leaves(&peel, &leaving, loops, l))
             reason = "what it reads decides a value behind it, which the driver computes again";
-        const bool done = turns[l].steady && !reason;
+        const bool done = turns[l].always && !reason;
         if (done) {
             pm_blocks_saves(blocks, PM_BLOCK_PEEL,
                             pm_blocks_entries(blocks, turns[l].latch) * pm_blocks_turn(blocks));
-            pm_peel(&peel, turns[l].steady);
+            pm_peel(&peel, turns[l].always);
             leave_rest_alone(header);
         }
         pm_blocks_decide(blocks, pass_name, header, 0, done, "copied in front",
-                         reason ? reason : "it turns equally often");
+                         reason            ? reason
+                         : turns[l].steady ? "it turns equally often"
+                                           : "nearly all make so many turns");
     }
     return pm_pass_result_of(true, blocks->changes != before);
 }

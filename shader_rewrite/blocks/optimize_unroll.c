@@ -40,6 +40,8 @@ static void decide(struct pm_blocks *blocks, uint32_t loop, const struct pm_stea
     if (turns->rare) {
         what = "DontUnroll";
         control = SpvLoopControlDontUnrollMask;
+    } else if (turns->always && !turns->steady) {
+        reason = "it often turns oftener than is nearly always made";
     } else if (turns->steady && is_unrolled_short(blocks, loop)) {
         reason = "the driver would leave out its last test, which is needed";
     } else if (turns->steady) {

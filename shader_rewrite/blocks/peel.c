@@ -1,6 +1,7 @@
 #include "shader_rewrite/blocks/peel.h"
 
 #include "shader_rewrite/analysis/analysis_lanes.h"
+#include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/ir/ir_builder.h"
 
 /* ---- may it be ---- */
@@ -69,9 +70,8 @@ static const char *check_latch(const struct pm_peel *p, const struct pm_blocks *
                                uint32_t loop)
 {
     const struct pm_graph *g = &p->cfg->flow;
-    const struct pm_loop *l = &pm_loops(blocks->function)->loops[loop];
     const uint32_t latch = p->latch->index;
-    if (latch != l->continue_target)
+    if (p->latch != pm_loop_latch(blocks->function, loop))
         return "its continue construct is of several blocks";
     if (pm_ir_merge(p->latch) && p->latch != p->header)
         return "its latch selects";

@@ -4,8 +4,8 @@
 #include "shader_rewrite/analysis/analysis_turns.h"
 #include <math.h>
 
-/* What the number of turns may be away from a whole one, as a share of it: as much as the published
- * intervals are wide at most. */
+/* What the number of turns may be away from a whole one, as a share of it, and how many may make
+ * another number of them: as much as the published intervals are wide at most. */
 static const double steady_share = 0.05;
 
 struct finding {
@@ -15,28 +15,15 @@ struct finding {
     double *edges; /* by place in successors */
 };
 
-static bool is_in(const struct finding *f, uint32_t loop, uint32_t block)
-{
-    return f->loops->loop_of[block] != PM_NO_LOOP &&
-           pm_loop_is_around(f->loops, loop, f->loops->loop_of[block]);
-}
-
-/* How often the header is come to from within the loop; *latch: from where. */
-static double count_back(const struct finding *f, uint32_t loop, const struct pm_ir_block **latch)
+/* How often the header is come to from the latch. */
+static double count_back(const struct finding *f, uint32_t loop, const struct pm_ir_block *latch)
 {
     const struct pm_graph *g = &f->cfg->flow;
-    const uint32_t header = f->loops->loops[loop].header;
+    const uint32_t header = f->loops->loops[loop].header, from = latch->index;
     double back = 0;
-    *latch = NULL;
-    for (uint32_t p = g->predecessor_start[header]; p < g->predecessor_start[header + 1]; p++) {
-        const uint32_t from = g->predecessors[p];
-        if (!is_in(f, loop, from))
-            continue;
-        *latch = f->cfg->blocks[from]; /* SPIR-V has one (2.11.2) */
-        for (uint32_t s = g->successor_start[from]; s < g->successor_start[from + 1]; s++)
-            if (g->successors[s] == header)
-                back += f->edges[s];
-    }
+    for (uint32_t s = g->successor_start[from]; s < g->successor_start[from + 1]; s++)
+        if (g->successors[s] == header)
+            back += f->edges[s];
     return back;
 }
 
@@ -53,28 +40,84 @@ static bool is_exact_enough(const struct pm_block_numbers *numbers)
     return numbers->high - numbers->low <= 2 * steady_share * numbers->frequency;
 }
 
+/* ---- by the histogram ---- */
+
+/* Of those that come to the loop, the share that makes so many turns; NAN: not known. */
+static double reach(const struct pm_blocks *blocks, uint32_t first, uint32_t turn)
+{
+    const double *reached = blocks->info->profile->reached;
+    return reached[first] > 0 ? reached[first + turn] / reached[first] : (double)NAN;
+}
+
+/* How many turns nearly all make, in whole subgroups; PM_STEADY_MOST_TURNS at most. */
+static uint32_t always_made(const struct pm_blocks *blocks, uint32_t first)
+{
+    const double *uniform = blocks->info->profile->reached_uniform;
+    uint32_t turn = 0;
+    while (turn < PM_STEADY_MOST_TURNS && reach(blocks, first, turn + 1) >= 1 - steady_share &&
+           (!uniform || uniform[first + turn + 1] >= blocks->uniform_share))
+        turn++;
+    return turn;
+}
+
+static void judge_histogram(const struct pm_blocks *blocks, uint32_t first,
+                            struct pm_steady_loop *turns)
+{
+    const uint32_t always = always_made(blocks, first);
+    if (always < 2)
+        turns->reason = reach(blocks, first, 2) >= 1 - steady_share
+                            ? "lanes of a subgroup do not turn together"
+                            : "no two turns are nearly always made";
+    else if (turns->turns > 2 * always)
+        turns->reason = "it mostly turns oftener than is nearly always made, or could be copied";
+    else
+        turns->always = always;
+    if (turns->always && reach(blocks, first, always + 1) <= steady_share)
+        turns->steady = always;
+}
+
+/* ---- by means ---- */
+
+static void judge_means(const struct pm_blocks *blocks, struct pm_steady_loop *turns)
+{
+    const struct pm_block_numbers latch = pm_blocks_numbers(blocks, turns->latch);
+    const double whole = round(turns->turns);
+    if (!isfinite(turns->turns))
+        turns->reason = "how often it turns is not known";
+    else if (!(whole >= 2 && whole <= PM_STEADY_MOST_TURNS))
+        turns->reason = "it turns too seldom, or too often";
+    else if (fabs(turns->turns - whole) > steady_share * whole || !is_exact_enough(&latch))
+        turns->reason = "it does not turn equally often";
+    else if (!pm_blocks_is_uniform(blocks, turns->latch))
+        turns->reason = "lanes of a subgroup do not turn together";
+    else
+        turns->steady = turns->always = (uint32_t)whole;
+}
+
 static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop *turns)
 {
-    const struct pm_block_numbers latch = pm_blocks_numbers(f->blocks, turns->latch);
-    const double whole = round(turns->turns);
-    turns->rare = latch.subgroups < f->blocks->cold_share; /* of those that enter the shader */
+    const struct pm_blocks *blocks = f->blocks;
+    const uint32_t header = f->cfg->blocks[f->loops->loops[loop].header]->label->result->id;
+    const uint32_t first = header < blocks->label_bound ? blocks->turns[header] : UINT32_MAX;
+    turns->rare = pm_blocks_numbers(blocks, turns->latch).subgroups <
+                  blocks->cold_share; /* of those that enter the shader */
     if (turns->rare) {
         turns->reason = "hardly any subgroup turns";
-    } else if (!isfinite(turns->turns)) {
-        turns->reason = "how often it turns is not known";
-    } else if (!(whole >= 2 && whole <= PM_STEADY_MOST_TURNS)) {
-        turns->reason = "it turns too seldom, or too often";
-    } else if (fabs(turns->turns - whole) > steady_share * whole || !is_exact_enough(&latch)) {
-        turns->reason = "it does not turn equally often";
-    } else if (!pm_blocks_is_uniform(f->blocks, turns->latch)) {
-        turns->reason = "lanes of a subgroup do not turn together";
-    } else if (whole * turns->instructions > PM_STEADY_MOST_INSTRUCTIONS) {
-        turns->reason = "it is too large";
-    } else if (pm_loop_is_risky(f->blocks->function, loop)) {
-        turns->reason = "a compiler may compute what follows from its turns otherwise";
-    } else {
-        turns->steady = (uint32_t)whole;
+        return;
     }
+    turns->counted = first != UINT32_MAX && isfinite(reach(blocks, first, 1));
+    if (turns->counted)
+        judge_histogram(blocks, first, turns);
+    else
+        judge_means(blocks, turns);
+    if (!turns->always)
+        return;
+    if (turns->always * turns->instructions > PM_STEADY_MOST_INSTRUCTIONS)
+        turns->reason = "it is too large";
+    else if (pm_loop_is_risky(blocks->function, loop))
+        turns->reason = "a compiler may compute what follows from its turns otherwise";
+    if (turns->reason)
+        turns->always = turns->steady = 0;
 }
 
 static bool find_edges(struct finding *f)
@@ -96,19 +139,18 @@ struct pm_steady_loop *pm_steady_loops(const struct pm_blocks *blocks)
         .blocks = blocks, .cfg = pm_cfg(blocks->function), .loops = pm_loops(blocks->function)};
     struct pm_steady_loop *turns =
         pm_arena_zalloc(blocks->arena, f.loops->count + 1u, sizeof(*turns));
-    if (!turns || !find_edges(&f))
+    uint32_t *sizes = pm_arena_zalloc(blocks->arena, f.loops->count + 1u, sizeof(*sizes));
+    if (!turns || !sizes || !find_edges(&f))
         return NULL;
-    for (uint32_t b = 0; b < f.cfg->count; b++)
-        for (uint32_t l = f.loops->loop_of[b]; l != PM_NO_LOOP; l = f.loops->loops[l].parent)
-            for (const struct pm_ir_instr *i = f.cfg->blocks[b]->body.first; i; i = i->next)
-                turns[l].instructions++;
+    pm_loop_sizes(blocks->function, sizes);
     for (uint32_t l = 0; l < f.loops->count; l++) {
-        const double back = count_back(&f, l, &turns[l].latch);
+        turns[l].instructions = sizes[l];
+        turns[l].latch = pm_loop_latch(blocks->function, l);
         if (!turns[l].latch) {
             turns[l].reason = "it never turns";
             continue;
         }
-        turns[l].turns = turns_of(&f, l, turns[l].latch, back);
+        turns[l].turns = turns_of(&f, l, turns[l].latch, count_back(&f, l, turns[l].latch));
         judge(&f, l, &turns[l]);
     }
     return turns;

@@ -164,7 +164,7 @@ static void add_now(const struct pm_block_counts *c, uint32_t index, struct pm_i
 
 /* ---- registers ---- */
 
-static struct pm_ir_def *make_variable(const struct pm_block_counts *c)
+struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *c)
 {
     struct pm_ir_module *module = c->instrument->module;
     struct pm_ir_block *first = c->instrument->function->first_block;
@@ -221,12 +221,12 @@ static bool make_registers(struct pm_block_counts *c)
     if (!c->turns || !c->marks)
         return false;
     for (uint32_t w = 0; c->waits && w < words; w++)
-        c->marks[w] = make_variable(c);
+        c->marks[w] = pm_block_counts_variable(c);
     for (uint32_t i = 0; c->waits && info->sums_outlive_loops && i < info->point_count; i++)
         if (!c->once[i] && (additions += c->places) <= MOST_ADDITIONS)
-            c->turns[i + 1] = make_variable(c);
+            c->turns[i + 1] = pm_block_counts_variable(c);
     if (c->waits)
-        c->next = make_variable(c);
+        c->next = pm_block_counts_variable(c);
     return true;
 }
 

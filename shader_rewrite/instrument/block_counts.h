@@ -42,6 +42,9 @@ struct pm_block_counts {
 bool pm_block_counts_begin(struct pm_block_counts *counts, struct pm_instrument *instrument,
                            const bool *once);
 
+/* A variable of the function, a 32-bit number that is 0 at its entry. */
+struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *counts);
+
 /* Counts one of the info's points, that is not the entry block, at its block. */
 void pm_block_counts_add(struct pm_block_counts *counts, uint32_t index, struct pm_ir_block *block);
 

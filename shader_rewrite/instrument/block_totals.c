@@ -8,7 +8,7 @@ struct pm_block_layout pm_block_layout(const struct pm_instrument_info *info)
     return (struct pm_block_layout){
         .point_count = info->point_count,
         .lanes = info->subgroup_size,
-        .has_entry = info->point_count > 0 && info->points[0] == 0,
+        .has_entry = !info->turns && info->point_count > 0 && info->points[0] == 0,
         .lanes_only = info->lanes_only,
     };
 }

@@ -16,6 +16,7 @@
 
 struct pm_pass_times;  /* pass.h */
 struct pm_flow_points; /* points.h */
+struct pm_turn_points; /* likewise */
 
 /* ---- instrument_blocks ---- */
 
@@ -42,6 +43,9 @@ struct pm_instrument_info {
     /* What the points are numbers of, of these words (points.h), read by instrument_zero only.
      * NULL: pm_points_zero's, which then are found once more. */
     const struct pm_zero_points *zeros;
+    /* What the points are numbers of, of these words; read by instrument_turns only, and needed
+     * there. */
+    const struct pm_turn_points *turns;
     /* Not the values are looked at but copies of them, so that drivers compute the values as
      * without us (counted_copies.h). Read by instrument_zero only. */
     bool count_copies;
@@ -100,6 +104,14 @@ bool pm_instrument_blocks(const uint32_t *words, size_t count,
                           const struct pm_instrument_info *info, struct pm_instrumented *out,
                           struct pm_error *error);
 void pm_instrumented_finish(struct pm_instrumented *instrumented);
+
+/* ---- instrument_turns ---- */
+
+/* As pm_instrument_blocks; info->points are indices of info->turns (points.h), and a point is
+ * counted like a block that the turn enters. Each loop with points among them has a number in a
+ * register that counts its turns. */
+bool pm_instrument_turns(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
+                         struct pm_instrumented *out, struct pm_error *error);
 
 /* ---- instrument_zero (AZP 3.2) ---- */
 

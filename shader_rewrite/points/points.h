@@ -1,7 +1,8 @@
 /*
  * The points of a canonical module: what of a shader can be measured. Basic blocks (points_blocks),
- * and values that may be zero (points_zero; AZP: Stephenson and Rangan, CGO 2021, 3.1). Their
- * numbers are the order here, which every profile of the shader shares.
+ * turns of loops (points_turns), and values that may be zero (points_zero; AZP: Stephenson and
+ * Rangan, CGO 2021, 3.1). Their numbers are the order here, which every profile of the shader
+ * shares.
  *
  * Ownership: outputs are malloc'ed, and freed by the function named beside them.
  * Thread safety: no state; any thread.
@@ -31,7 +32,7 @@ void pm_block_points_finish(struct pm_block_points *points);
 /* The points of a canonical module that must be counted so that the lanes of all follow
  * (analysis_flow.h). */
 struct pm_flow_points {
-    uint32_t *points; /* ascending */
+    uint32_t *points;      /* ascending */
     uint32_t count, space; /* space: pm_points_blocks' count; the entry block is none of these */
     /* What the others follow from, of analysis_flow.h, by point. */
     uint32_t *from, *to, junctions;
@@ -46,6 +47,34 @@ void pm_flow_points_finish(struct pm_flow_points *points);
  * points that were counted, which stand at their places. *exact: no count contradicts another.
  * false: out of memory. */
 bool pm_points_flow_rebuild(const struct pm_flow_points *points, uint64_t *lanes, bool *exact);
+
+/* ---- points_turns ---- */
+
+/* Of each loop so many points: that it is come to, then that a first, a second, … turn of it is
+ * made. A turn is made when a lane comes to the block that leads back. What came to one and not to
+ * the next made so many turns: that is the histogram of a loop's turns; its last bin holds whoever
+ * made more than could be copied. */
+enum { PM_TURN_POINTS = 18, PM_TURN_MOST = PM_TURN_POINTS - 2 };
+
+struct pm_turn_loop {
+    uint32_t header, latch; /* ids of labels: of its header, and of the block that leads back */
+    bool at_most_once;      /* in no other loop: it is come to once per invocation at most */
+};
+struct pm_turn_points {
+    struct pm_turn_loop *loops; /* in the order of their headers in the module */
+    uint32_t loop_count, count; /* count: of points, loop_count * PM_TURN_POINTS */
+};
+/* The turns of the loops that are small enough for two copies at least (blocks/steady_loops.h), in
+ * the entry point's function. Canonical words in. */
+bool pm_points_turns(const uint32_t *words, size_t count, struct pm_turn_points *out,
+                     struct pm_error *error);
+void pm_turn_points_finish(struct pm_turn_points *points);
+
+/* Whether a turn is made once per invocation at most: each is, of a loop that is in no other. */
+static inline bool pm_turn_at_most_once(const struct pm_turn_points *points, uint32_t point)
+{
+    return points->loops[point / PM_TURN_POINTS].at_most_once;
+}
 
 /* ---- points_zero ---- */
 

@@ -95,6 +95,19 @@ static struct pm_ir_instr *next_of(const struct pm_memory *memory, const struct 
     return NULL;
 }
 
+/* A buffer may be bound up to what is read of it: then the last component is loaded, too. */
+static bool is_bound_whole(const struct pm_memory *memory, struct pm_ir_instr *load,
+                           const struct pm_ir_instr *vector)
+{
+    const uint32_t storage = storage_of(pm_ir_operand_instr(load, 0));
+    uint32_t last = 0, index;
+    for (struct pm_ir_instr *i = load; i; i = next_of(memory, i))
+        if (is_component_chain(pm_ir_operand_instr(i, 0), &index) && index > last)
+            last = index;
+    return storage == SpvStorageClassPushConstant || storage == SpvStorageClassInput ||
+           last + 1 == pm_ir_operand_word(&vector->operands[1]);
+}
+
 /* The load of the vector; NULL: there is none to make. */
 static struct pm_ir_instr *load_whole(struct pm_ir_module *module, const struct pm_memory *memory,
                                       struct pm_ir_instr *load)
@@ -104,7 +117,7 @@ static struct pm_ir_instr *load_whole(struct pm_ir_module *module, const struct 
     if (!is_constant_load(memory, load) || !is_component_chain(chain, &index))
         return NULL;
     const struct pm_ir_instr *vector = vector_of(chain);
-    if (!vector || !next_of(memory, load))
+    if (!vector || !next_of(memory, load) || !is_bound_whole(memory, load, vector))
         return NULL;
     struct pm_ir_builder builder = {module, load->block, load};
     struct pm_ir_arg args[16];

@@ -54,7 +54,8 @@ static struct pm_ir_operand *control_of(const struct pm_ir_function *function, u
 static bool may_ask(const struct pm_ir_function *function, const struct pm_memory *memory,
                     uint32_t loop, uint32_t part, uint32_t most)
 {
-    if (pm_ir_operand_word(control_of(function, loop)) & SpvLoopControlDontUnrollMask)
+    /* It says no, or something else, which the loop would lose. */
+    if (pm_ir_operand_word(control_of(function, loop)) & ~(uint32_t)SpvLoopControlUnrollMask)
         return false;
     const uint32_t turns = pm_loop_turns(function, loop), size = pm_loop_size(function, loop);
     const bool fits = part > 0 ? turns > part && turns % part == 0 && size <= MOST_BODY

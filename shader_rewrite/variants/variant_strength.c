@@ -75,7 +75,9 @@ static bool reduce(struct pm_ir_module *module, struct pm_ir_instr *instr)
         return false;
     switch (instr->opcode) {
     case SpvOpIMul:
-        return replace(module, instr, SpvOpShiftLeftLogical, (uint32_t)__builtin_ctz(word));
+        /* 1 times it does not wrap where numbers have signs, 1 shifted there does. */
+        return !(word >> 31) &&
+               replace(module, instr, SpvOpShiftLeftLogical, (uint32_t)__builtin_ctz(word));
     case SpvOpUDiv:
         return replace(module, instr, SpvOpShiftRightLogical, (uint32_t)__builtin_ctz(word));
     case SpvOpUMod:

@@ -66,8 +66,8 @@ static uint32_t mix_of(const struct pm_words *words)
 }
 
 /* Options and the subset of points follow from the words, so that an input means one run. */
-static void check_pass(instrument_pass pass, uint32_t space, const struct pm_words *words,
-                       const struct pm_target *target, bool valid)
+static void check_pass(instrument_pass pass, uint32_t space, const struct pm_turn_points *turns,
+                       const struct pm_words *words, const struct pm_target *target, bool valid)
 {
     struct pm_error error = {0};
     uint32_t mix = mix_of(words), chosen[MAX_POINTS], chosen_count = 0;
@@ -84,6 +84,7 @@ static void check_pass(instrument_pass pass, uint32_t space, const struct pm_wor
         .may_force_early_tests = mix & 32,
         .subgroup_quad = mix & 64,
         .count_copies = mix & 128,
+        .turns = turns,
         .target = *target,
     };
     struct pm_instrumented out;
@@ -205,17 +206,19 @@ static double *counts(uint32_t mix, uint32_t count)
     return list;
 }
 
-static void check_optimize(const struct pm_words *words, uint32_t count,
+static void check_optimize(const struct pm_words *words, uint32_t count, uint32_t turn_count,
                            const struct pm_target *target, bool valid)
 {
     struct pm_error error = {0};
     const uint32_t mix = mix_of(words);
     double *frequency = counts(mix + 3, count), *subgroups = counts(mix + 4, count);
-    double *uniform = numbers(mix + 5, count);
+    double *uniform = numbers(mix + 5, count), *reached = numbers(mix + 6, turn_count);
     const struct pm_block_profile profile = {.frequency = frequency,
                                              .uniform = mix & 1 ? uniform : NULL,
                                              .subgroups = mix & 2 ? subgroups : frequency,
-                                             .block_count = count};
+                                             .block_count = count,
+                                             .reached = mix & 64 ? reached : NULL,
+                                             .turn_count = turn_count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = mix & 12 ? PM_BLOCK_ALL : mix >> 4,
                                                  .uniform_share = 0.5,
@@ -223,7 +226,7 @@ static void check_optimize(const struct pm_words *words, uint32_t count,
                                                  .subgroup_vote = mix & 32,
                                                  .target = *target};
     struct pm_optimized_blocks out;
-    const bool made = frequency && subgroups && uniform &&
+    const bool made = frequency && subgroups && uniform && reached &&
                       pm_optimize_blocks(words->data, words->count, &info, &out, &error);
     if (valid && error.code != PM_ERROR_UNSUPPORTED && error.code != PM_ERROR_LIMIT)
         require(made, "optimize a valid module", &error);
@@ -232,6 +235,7 @@ static void check_optimize(const struct pm_words *words, uint32_t count,
     free(frequency);
     free(subgroups);
     free(uniform);
+    free(reached);
 }
 
 /* Into as many passes as the words say; each is valid. */
@@ -269,18 +273,22 @@ static void check_instrument(uint32_t *data, size_t count, const struct pm_targe
     struct pm_block_points blocks;
     if (!pm_points_blocks(data, count, &blocks, &error))
         return;
-    check_pass(pm_instrument_blocks, blocks.count, &words, target, valid);
+    check_pass(pm_instrument_blocks, blocks.count, NULL, &words, target, valid);
+    struct pm_turn_points turns;
+    require(pm_points_turns(data, count, &turns, &error), "find turns", &error);
+    check_pass(pm_instrument_turns, turns.count, &turns, &words, target, valid);
     struct pm_zero_points zeros;
     require(pm_zero_candidates(data, count, &zeros, &error) || error.code == PM_ERROR_LIMIT,
             "find values", &error);
     for (uint32_t i = 0; i < zeros.count; i++)
         require(zeros.candidates[i].block < blocks.count, "the block of a value", &error);
-    check_pass(pm_instrument_zero, zeros.count, &words, target, valid);
+    check_pass(pm_instrument_zero, zeros.count, NULL, &words, target, valid);
     check_specialize(&words, zeros.count, blocks.count, target, valid);
     check_constants(&words, target, valid);
-    check_optimize(&words, blocks.count, target, valid);
+    check_optimize(&words, blocks.count, turns.count, target, valid);
     check_partition(&words, target, valid);
     pm_zero_points_finish(&zeros);
+    pm_turn_points_finish(&turns);
     pm_block_points_finish(&blocks);
 }
 

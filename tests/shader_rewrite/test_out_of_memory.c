@@ -154,7 +154,7 @@ static bool specialize_zero(const struct corpus_file *file, struct pm_error *err
 static bool optimize_blocks(const struct corpus_file *file, struct pm_error *error)
 {
     enum { MOST = 64 };
-    static double frequency[MOST], subgroups[MOST], uniform[MOST];
+    static double frequency[MOST], subgroups[MOST], uniform[MOST], reached[MOST * PM_TURN_POINTS];
     const bool was_armed = armed;
     struct pm_block_points points;
     struct pm_error none = {0};
@@ -169,9 +169,20 @@ static bool optimize_blocks(const struct corpus_file *file, struct pm_error *err
         uniform[i] = 1;
     }
     pm_block_points_finish(&points);
+    struct pm_turn_points turns;
+    assert_true(pm_points_turns(file->words, file->count, &turns, &none));
+    const uint32_t turn_count = turns.count;
+    pm_turn_points_finish(&turns);
+    assert_true(turn_count < MOST * PM_TURN_POINTS);
+    for (uint32_t i = 0; i < turn_count; i++)
+        reached[i] = i % PM_TURN_POINTS < 4;
     armed = was_armed;
-    const struct pm_block_profile profile = {
-        .frequency = frequency, .uniform = uniform, .subgroups = subgroups, .block_count = count};
+    const struct pm_block_profile profile = {.frequency = frequency,
+                                             .uniform = uniform,
+                                             .subgroups = subgroups,
+                                             .block_count = count,
+                                             .reached = reached,
+                                             .turn_count = turn_count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = PM_BLOCK_ALL,
                                                  .uniform_share = 0.9,

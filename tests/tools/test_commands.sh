@@ -72,6 +72,12 @@ expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o 
 expect 0 '' "$piecemeal" shader validate "$work/i.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4
 expect 0 '^instrument_blocks .* 1 runs, 1 changed' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0 --times
+expect 0 '^0 to 17: turns of the loop at %[0-9]+, which %[0-9]+ leads back to$' \
+    "$piecemeal" shader points_turns "$work/c.spv"
+expect 0 '"first":.*18' "$piecemeal" shader points_turns "$work/c.spv" --json
+expect 0 'counter bytes' "$piecemeal" shader instrument_turns "$work/c.spv" -o "$work/t.spv" --points all
+expect 0 '' "$piecemeal" shader validate "$work/t.spv"
+expect 1 'below' "$piecemeal" shader instrument_turns "$work/c.spv" --points 4000
 expect 0 '^0: block [0-9]+: %[0-9.xyzw]+ float' "$piecemeal" shader points_zero "$work/c.spv" --all-candidates
 expect 0 '"at_most_once":.*false' "$piecemeal" shader points_zero "$work/c.spv" --all-candidates --json
 expect 0 'values that may be zero are left out as not worth measuring$' "$piecemeal" shader points_zero "$work/c.spv"

@@ -262,6 +262,7 @@ const char *pm_measure_title(enum pm_kind kind, unsigned measure)
         [PM_KIND_ZERO] = {"P(zero)", "WRITES"},
         [PM_KIND_TIMING] = {"TIME", "SPREAD"},
         [PM_KIND_CONSTANT] = {"P(same)", "P(zero)", "LOADS"},
+        [PM_KIND_TURNS] = {"FREQ", "UNIFORM", "SUBGROUPS"},
     };
     return measure < pm_measure_count(kind) ? titles[kind][measure] : "?";
 }

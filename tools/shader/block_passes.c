@@ -5,35 +5,55 @@
 #include "tools/shader/profile_source.h"
 #include <stdio.h>
 
-/* {"frequency": […], "uniform": […], "blocks": […], "low": […], "high": […]}, by block point: as
- * struct pm_block_profile has them, "blocks" its subgroups. */
-static bool read_json(const struct pm_profile_source *source, uint32_t count,
+/* {"frequency": […], "uniform": […], "blocks": […], "low": […], "high": […]}, by block point, and
+ * {"reached": […], "reached_uniform": […]}, by point of turns: as struct pm_block_profile has them,
+ * "blocks" its subgroups. */
+static bool read_json(const struct pm_profile_source *source, uint32_t count, uint32_t turns,
                       struct pm_block_profile *profile, struct pm_error *error)
 {
     profile->block_count = count;
+    profile->turn_count = turns;
     return pm_profile_source_list(source, "frequency", count, &profile->frequency, error) &&
            pm_profile_source_list(source, "low", count, &profile->low, error) &&
            pm_profile_source_list(source, "high", count, &profile->high, error) &&
            pm_profile_source_list(source, "uniform", count, &profile->uniform, error) &&
-           pm_profile_source_list(source, "blocks", count, &profile->subgroups, error);
+           pm_profile_source_list(source, "blocks", count, &profile->subgroups, error) &&
+           pm_profile_source_list(source, "reached", turns, &profile->reached, error) &&
+           pm_profile_source_list(source, "reached_uniform", turns, &profile->reached_uniform,
+                                  error);
+}
+
+static bool count_points(const struct pm_words *in, uint32_t *blocks, uint32_t *turns,
+                         struct pm_error *error)
+{
+    struct pm_block_points of_blocks;
+    struct pm_turn_points of_turns = {0};
+    const bool ok = pm_points_blocks(in->data, in->count, &of_blocks, error) &&
+                    pm_points_turns(in->data, in->count, &of_turns, error);
+    *blocks = of_blocks.count;
+    *turns = of_turns.count;
+    pm_block_points_finish(&of_blocks);
+    pm_turn_points_finish(&of_turns);
+    return ok;
 }
 
 static bool read_profile(const struct pm_profile_source *source, const struct pm_words *in,
                          struct pm_block_profile *profile, struct pm_error *error)
 {
-    struct pm_block_points points;
-    if (!pm_points_blocks(in->data, in->count, &points, error))
+    uint32_t count, turn_count;
+    if (!count_points(in, &count, &turn_count, error))
         return false;
-    const uint32_t count = points.count;
-    pm_block_points_finish(&points);
     if (source->json)
-        return read_json(source, count, profile, error);
+        return read_json(source, count, turn_count, profile, error);
     const struct pm_shader_key key =
         pm_shader_key_compute(pm_canonicalize_recipe(), in->data, in->count);
     const struct pm_shader_estimates *block = pm_profile_source_find(source, &key, PM_KIND_BLOCK);
     if (!block || block->space != count)
         return pm_profile_source_lacks(source, &key, PM_KIND_BLOCK, error);
-    return pm_block_profile_init(profile, block) ||
+    const struct pm_shader_estimates *turns = pm_profile_source_find(source, &key, PM_KIND_TURNS);
+    const bool has_turns = turns && turns->space == turn_count;
+    return (pm_block_profile_init(profile, block) &&
+            (!has_turns || pm_block_profile_add_turns(profile, turns))) ||
            pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 

@@ -98,6 +98,37 @@ static bool points_blocks(struct pm_shader_options *options, const struct pm_wor
     return true;
 }
 
+static bool points_turns(struct pm_shader_options *options, const struct pm_words *in,
+                         struct pm_error *error)
+{
+    struct pm_turn_points points = {0};
+    if (!pm_points_turns(in->data, in->count, &points, error))
+        return false;
+    cJSON *list = cJSON_CreateArray();
+    for (uint32_t l = 0; l < points.loop_count; l++) {
+        const struct pm_turn_loop *loop = &points.loops[l];
+        const uint32_t first = l * PM_TURN_POINTS;
+        if (!options->json) {
+            printf("%u to %u: turns of the loop at %%%u, which %%%u leads back to%s\n", first,
+                   first + PM_TURN_POINTS - 1, loop->header, loop->latch,
+                   loop->at_most_once ? "" : " (in a loop)");
+            continue;
+        }
+        cJSON *json = cJSON_CreateObject();
+        cJSON_AddNumberToObject(json, "first", first);
+        cJSON_AddNumberToObject(json, "header", loop->header);
+        cJSON_AddNumberToObject(json, "latch", loop->latch);
+        cJSON_AddBoolToObject(json, "at_most_once", loop->at_most_once);
+        cJSON_AddItemToArray(list, json);
+    }
+    if (options->json)
+        pm_tool_print_json(list);
+    else
+        cJSON_Delete(list);
+    pm_turn_points_finish(&points);
+    return true;
+}
+
 static cJSON *json_of_candidate(const struct pm_zero_candidate *candidate)
 {
     cJSON *json = cJSON_CreateObject();
@@ -252,6 +283,18 @@ static bool instrument_blocks(struct pm_shader_options *options, const struct pm
     return ok;
 }
 
+static bool instrument_turns(struct pm_shader_options *options, const struct pm_words *in,
+                             struct pm_error *error)
+{
+    struct pm_turn_points points = {0};
+    options->instrument.turns = &points;
+    bool ok = pm_points_turns(in->data, in->count, &points, error) &&
+              instrument(options, in, pm_instrument_turns, points.count, error);
+    options->instrument.turns = NULL;
+    pm_turn_points_finish(&points);
+    return ok;
+}
+
 static bool instrument_zero(struct pm_shader_options *options, const struct pm_words *in,
                             struct pm_error *error)
 {
@@ -335,6 +378,8 @@ static const struct pass passes[] = {
     {"canonicalize", true, canonicalize},
     {"points_blocks", false, points_blocks},
     {"instrument_blocks", false, instrument_blocks},
+    {"points_turns", false, points_turns},
+    {"instrument_turns", false, instrument_turns},
     {"points_zero", false, points_zero},
     {"instrument_zero", false, instrument_zero},
     {"specialize_zero", false, specialize_zero},

@@ -32,6 +32,20 @@ static bool add_blocks(const struct pm_stored_shader *stored, struct pm_arena *a
     return done;
 }
 
+static bool add_turns(const struct pm_stored_shader *stored, struct pm_arena *arena,
+                      struct pm_known_points *facts, size_t *count, struct pm_error *error)
+{
+    struct pm_turn_points turns;
+    if (!pm_points_turns(stored->canonical, stored->canonical_count, &turns, error))
+        return false;
+    const size_t at = *count;
+    const bool done = add(facts, count, PM_KIND_TURNS, turns.count, arena, error);
+    for (uint32_t i = 0; done && i < turns.count; i++)
+        set(&facts[at], i, pm_turn_at_most_once(&turns, i));
+    pm_turn_points_finish(&turns);
+    return done;
+}
+
 static bool add_zeros(const struct pm_stored_shader *stored, struct pm_arena *arena,
                       struct pm_known_points *facts, size_t *count, struct pm_error *error)
 {
@@ -64,5 +78,6 @@ bool pm_known_points_of(const struct pm_stored_shader *stored, struct pm_arena *
     *count = 0;
     return add_blocks(stored, arena, facts, count, error) &&
            add_zeros(stored, arena, facts, count, error) &&
-           add_constants(stored, arena, facts, count, error);
+           add_constants(stored, arena, facts, count, error) &&
+           add_turns(stored, arena, facts, count, error);
 }

@@ -15,7 +15,7 @@ struct pm_known_points {
     uint32_t space;        /* never 0 */
     uint8_t *at_most_once; /* as in struct pm_shader_profile; the arena's; NULL: none */
 };
-#define PM_KNOWN_POINTS 3 /* block, zero, constant */
+#define PM_KNOWN_POINTS 4 /* block, zero, constant, turns */
 
 /* Fills those that it has points of; returns how many, in *count. */
 bool pm_known_points_of(const struct pm_stored_shader *stored, struct pm_arena *arena,

@@ -124,7 +124,10 @@ struct block_subject block_optimized(const struct block_subject *subject, const 
     const struct pm_block_profile profile = {.frequency = known->frequency,
                                              .uniform = known->uniform,
                                              .subgroups = known->subgroups,
-                                             .block_count = subject->blocks};
+                                             .block_count = subject->blocks,
+                                             .reached = known->reached,
+                                             .reached_uniform = known->reached_uniform,
+                                             .turn_count = PM_TURN_POINTS};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = pm_block_passes_named(pass),
                                                  .uniform_share = 0.9,

@@ -28,6 +28,8 @@ void block_subject_finish(struct block_subject *subject);
 struct block_known {
     double subgroups[24], uniform[24], frequency[24];
     const struct pm_driver *driver; /* NULL: any */
+    /* Of the one loop's points of turns; NULL: nothing is. */
+    const double *reached, *reached_uniform;
 };
 
 /* Runs a pass by its name. The output is another subject, to be finished; where nothing was changed

@@ -46,6 +46,8 @@ static void test_nothing_known(void **state)
     struct block_subject subject = block_subject(body);
     struct block_known known;
     memset(&known, 0xff, sizeof(known)); /* NaN */
+    known.driver = NULL;
+    known.reached = known.reached_uniform = NULL;
     struct block_subject out = block_optimized(&subject, "optimize_layout", &known, NULL);
     assert_int_equal(out.words.count, subject.words.count);
     assert_memory_equal(out.words.data, subject.words.data, out.words.count * sizeof(uint32_t));

@@ -9,11 +9,12 @@
 
 /* Blocks: 0, 1 header, 2 body, 3 latch, 4 behind. The sum and the number of turns are used behind.
  */
-#define LOOP(inside)                                                                               \
+#define LOOP(inside) LOOP_SAYS("None", inside)
+#define LOOP_SAYS(control, inside)                                                                 \
     "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"                                                \
     "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
     "%sum = OpPhi %float %f0 %entry %sum2 %latch\n"                                                \
-    "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch None\n"                              \
+    "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch " control "\n"                       \
     "OpBranchConditional %more %body %end\n"                                                       \
     "%body = OpLabel\n%f = OpConvertUToF %float %i\n" inside "OpBranch %latch\n"                   \
     "%latch = OpLabel\n%sum2 = OpFAdd %float %sum %f\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"  \
@@ -34,6 +35,74 @@ static void test_peels(void **state)
     free(report);
     block_subject_finish(&out);
     block_subject_finish(&subject);
+}
+
+/* By the histogram: as many turns as nearly all make, in whole subgroups, whatever their mean is.
+ * The rest loop is there for the others. */
+static void test_peels_by_histogram(void **state)
+{
+    (void)state;
+    static const double all_five[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1},
+                        three_or_seven[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5},
+                        one_or_nine[PM_TURN_POINTS] = {1,   1,   0.5, 0.5, 0.5,
+                                                       0.5, 0.5, 0.5, 0.5, 0.5},
+                        three_or_many[PM_TURN_POINTS] = {1,   1,   1,   1,   0.5, 0.5,
+                                                         0.5, 0.5, 0.5, 0.5, 0.5, 0.5,
+                                                         0.5, 0.5, 0.5, 0.5, 0.5, 0.5},
+                        inside[PM_TURN_POINTS] = {0.5, 0.5, 0.49, 0.02},
+                        together[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                        apart[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5},
+                        at_once[PM_TURN_POINTS] = {1, 1, 0.5};
+    const struct {
+        const double *reached, *uniform;
+        double turns; /* mean */
+        uint32_t copies;
+        const char *reason;
+    } rows[] = {
+        {all_five, together, 5, 5, "it turns equally often"},
+        {three_or_seven, together, 5, 3, "nearly all make so many turns"},
+        {one_or_nine, together, 5, 0, "no two turns are nearly always made"},
+        {three_or_many, together, 8.5, 0,
+         "it mostly turns oftener than is nearly always made, or could be copied"},
+        {inside, together, 2, 2, "it turns equally often"},
+        {all_five, apart, 5, 3, "nearly all make so many turns"},
+        {all_five, at_once, 5, 0, "lanes of a subgroup do not turn together"},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        const double t = rows[i].turns;
+        const struct block_known known = {{1, t + 1, t, t, 1},
+                                          {1, 1, 1, 1, 1},
+                                          {1, t + 1, t, t, 1},
+                                          .reached = rows[i].reached,
+                                          .reached_uniform = rows[i].uniform};
+        struct block_subject subject = block_subject(LOOP(""));
+        char *report;
+        struct block_subject out = block_optimized(&subject, "optimize_peel", &known, &report);
+        block_decided(report, 1, rows[i].copies > 0, rows[i].reason);
+        assert_int_equal(pm_test_count(&out.words, "OpULessThan"), 1 + rows[i].copies);
+        free(report);
+        block_subject_finish(&out);
+        block_subject_finish(&subject);
+    }
+}
+
+/* What the shader says of a loop's turns is not so of what is left of them. */
+static void test_the_rest_makes_no_promise(void **state)
+{
+    (void)state;
+    static const char *const bodies[] = {LOOP_SAYS("MinIterations|IterationMultiple 5 5", ""),
+                                         LOOP_SAYS("DependencyInfinite|PartialCount 5", "")};
+    for (size_t i = 0; i < 2; i++) {
+        struct block_subject subject = block_subject_newer(bodies[i]);
+        struct block_subject out = block_optimized(&subject, "optimize_peel", &five, NULL);
+        assert_int_equal(pm_test_count(&out.words, "OpLoopMerge"), 2);
+        assert_int_equal(pm_test_count(&out.words, "Iteration"), 0);
+        assert_int_equal(pm_test_count(&out.words, "PartialCount"), 0);
+        assert_int_equal(pm_test_count(&out.words, "DontUnroll"), 1);
+        assert_int_equal(pm_test_count(&out.words, "DependencyInfinite"), i);
+        block_subject_finish(&out);
+        block_subject_finish(&subject);
+    }
 }
 
 /* What is left of it hardly ever turns: no driver should unroll that, though it was asked to
@@ -157,9 +226,13 @@ static void test_left_inside(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peels),   cmocka_unit_test(test_the_rest_is_not_unrolled),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_read_and_used_behind),
-        cmocka_unit_test(test_breaks),  cmocka_unit_test(test_left_inside)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_peels),
+                                       cmocka_unit_test(test_peels_by_histogram),
+                                       cmocka_unit_test(test_the_rest_makes_no_promise),
+                                       cmocka_unit_test(test_the_rest_is_not_unrolled),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_read_and_used_behind),
+                                       cmocka_unit_test(test_breaks),
+                                       cmocka_unit_test(test_left_inside)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

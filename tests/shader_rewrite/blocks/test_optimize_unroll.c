@@ -66,6 +66,24 @@ static void test_loops(void **state)
         check(&rows[i]);
 }
 
+/* A mean of five is not always five. */
+static void test_histogram(void **state)
+{
+    (void)state;
+    static const double three_or_seven[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5},
+                        all[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+    const struct row row = {LOOP("None"),
+                            {{1, 6, 5, 5, 1},
+                             {1, 1, 1, 1, 1},
+                             {1, 6, 5, 5, 1},
+                             .reached = three_or_seven,
+                             .reached_uniform = all},
+                            "None",
+                            "it often turns oftener than is nearly always made",
+                            false};
+    check(&row);
+}
+
 /* SPIR-V 1.4 has a count. */
 static void test_partial_count(void **state)
 {
@@ -98,8 +116,8 @@ static void test_last_test(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_loops),
-                                       cmocka_unit_test(test_partial_count),
-                                       cmocka_unit_test(test_last_test)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_loops), cmocka_unit_test(test_histogram),
+        cmocka_unit_test(test_partial_count), cmocka_unit_test(test_last_test)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

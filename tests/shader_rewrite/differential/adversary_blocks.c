@@ -15,6 +15,8 @@ const char *const adversary_block_ways[ADVERSARY_BLOCK_WAYS] = {"blocks, steady 
 struct lists {
     double *frequency, *uniform, *subgroups; /* by point */
     uint32_t count;
+    double *reached; /* by point of turns */
+    uint32_t turn_count;
 };
 
 static double absurd(struct pm_random *random)
@@ -69,6 +71,13 @@ static void fill(uint32_t way, struct pm_random *random, const struct pm_words *
     }
     if (!way)
         find(random, canonical, lists);
+    for (uint32_t i = 0; i < lists->turn_count; i++) {
+        const uint32_t turn = i % PM_TURN_POINTS;
+        const bool goes_on = turn < 3 || (turn < 8 && pm_random_below(random, 4));
+        lists->reached[i] = way         ? absurd(random)
+                            : turn == 0 ? 1
+                                        : (goes_on ? 1 : 0.5) * lists->reached[i - 1];
+    }
 }
 
 bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
@@ -84,14 +93,21 @@ bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
     struct lists lists = {calloc(points.count, sizeof(double)),
                           calloc(points.count, sizeof(double)),
                           calloc(points.count, sizeof(double)), points.count};
-    assert_true(lists.frequency && lists.uniform && lists.subgroups);
+    struct pm_turn_points turns = {0};
+    const bool found = pm_points_turns(canonical->data, canonical->count, &turns, error);
+    lists.turn_count = turns.count;
+    lists.reached = calloc(turns.count + 1u, sizeof(double));
+    assert_true(found && lists.frequency && lists.uniform && lists.subgroups && lists.reached);
+    pm_turn_points_finish(&turns);
     pm_block_points_finish(&points);
     pm_random_init(&random, seed * ADVERSARY_BLOCK_WAYS + way);
     fill(way, &random, canonical, &lists);
     const struct pm_block_profile profile = {.frequency = lists.frequency,
                                              .uniform = lists.uniform,
                                              .subgroups = lists.subgroups,
-                                             .block_count = lists.count};
+                                             .block_count = lists.count,
+                                             .reached = seed % 2 ? lists.reached : NULL,
+                                             .turn_count = lists.turn_count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = passes,
                                                  .uniform_share = 0.9,
@@ -102,5 +118,6 @@ bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
     free(lists.frequency);
     free(lists.uniform);
     free(lists.subgroups);
+    free(lists.reached);
     return ok;
 }

@@ -33,6 +33,7 @@ void exact_load(const char *name, const struct pm_spec_value *values, size_t val
     if (!pm_canonicalize(&info, &shader->canonical, &error) ||
         !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
                           &error) ||
+        !pm_points_turns(shader->canonical.data, shader->canonical.count, &shader->turns, &error) ||
         !pm_zero_candidates(shader->canonical.data, shader->canonical.count, &shader->zeros,
                             &error))
         fail_msg("%s: %s", name, error.message);
@@ -44,6 +45,7 @@ void exact_finish(struct exact_shader *shader)
     pm_words_finish(&shader->canonical);
     pm_block_points_finish(&shader->points);
     pm_zero_points_finish(&shader->zeros);
+    pm_turn_points_finish(&shader->turns);
 }
 
 /* The total over slots, less what each slot began with. */
@@ -118,21 +120,22 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
                                     bool copies, run_shader run, void *user,
                                     struct pm_gpu_buffer *counters)
 {
-    const struct pm_instrument_info info = {.all_candidates = true,
-                                            .points = variant->points,
-                                            .point_count = variant->point_count,
-                                            .slot_count = variant->slot_count,
-                                            .subgroup_size = gpu->subgroup_size,
-                                            .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
-                                            .lanes_only = variant->lanes_only,
-                                            .flow = variant->flow,
-                                            .int64_atomics = variant->wide,
-                                            .memory_model_device_scope =
-                                                gpu->memory_model_device_scope,
-                                            .subgroup_quad = true,
-                                            .may_force_early_tests = variant->may_force_early_tests,
-                                            .count_copies = copies,
-                                            .target = vulkan_1_3};
+    const struct pm_instrument_info info = {
+        .all_candidates = true,
+        .points = variant->points,
+        .point_count = variant->point_count,
+        .slot_count = variant->slot_count,
+        .subgroup_size = gpu->subgroup_size,
+        .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
+        .lanes_only = variant->lanes_only,
+        .flow = variant->flow,
+        .turns = pass == pm_instrument_turns ? &shader->turns : NULL,
+        .int64_atomics = variant->wide,
+        .memory_model_device_scope = gpu->memory_model_device_scope,
+        .subgroup_quad = true,
+        .may_force_early_tests = variant->may_force_early_tests,
+        .count_copies = copies,
+        .target = vulkan_1_3};
     struct pm_instrumented out;
     struct pm_error error = {0};
     if (!pass(shader->canonical.data, shader->canonical.count, &info, &out, &error))
@@ -202,6 +205,29 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
     pm_gpu_buffer_destroy(gpu, &counters);
 }
 
+/* Turns of all loops, or some of their points. */
+static void check_turns(struct pm_gpu *gpu, const struct exact_shader *shader,
+                        const struct exact_variant *like, const struct exact_truth *truth,
+                        uint32_t step, run_shader run, void *user)
+{
+    const uint32_t count_of = shader->turns.count;
+    uint32_t *points = malloc((count_of + 1u) * sizeof *points);
+    assert_non_null(points);
+    struct exact_variant variant = *like;
+    variant.points = points;
+    variant.point_count = 0;
+    for (uint32_t p = step / 2; p < count_of; p += step)
+        points[variant.point_count++] = p;
+    struct exact_truth of_turns = *truth;
+    of_turns.points = truth->turns;
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(gpu, shader, &variant, pm_instrument_turns, false, run, user, &counters);
+    compare(shader, &variant, &of_turns, &out, counters.data);
+    pm_gpu_buffer_destroy(gpu, &counters);
+    free(points);
+}
+
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const struct exact_variant *variant,
                                    const struct exact_truth *truth,
@@ -216,7 +242,29 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
     pm_gpu_buffer_destroy(gpu, &counters);
     if (variant->point_count == shader->points.count && variant->slot_count == 1)
         check_flow(gpu, shader, variant, truth, variant->point_count % 2, run, user);
+    if (truth->turns && shader->turns.count > 0 && variant->point_count == shader->points.count &&
+        variant->slot_count < 64)
+        check_turns(gpu, shader, variant, truth, variant->slot_count == 1 ? 1 : 5, run, user);
     return out;
+}
+
+void exact_watch_turns(const struct exact_shader *shader, struct model *model)
+{
+    struct model_loop *loops = calloc(shader->turns.loop_count + 1u, sizeof *loops);
+    assert_non_null(loops);
+    for (uint32_t l = 0; l < shader->turns.loop_count; l++)
+        loops[l] = (struct model_loop){shader->turns.loops[l].header, shader->turns.loops[l].latch};
+    model_watch_turns(model, loops, shader->turns.loop_count, PM_TURN_POINTS);
+    free(loops);
+}
+
+struct model_counts *exact_turns(const struct exact_shader *shader, struct model *model)
+{
+    struct model_counts *turns = calloc(shader->turns.count + 1u, sizeof *turns);
+    assert_non_null(turns);
+    for (uint32_t p = 0; p < shader->turns.count; p++)
+        turns[p] = model_turn(model, p / PM_TURN_POINTS, p % PM_TURN_POINTS);
+    return turns;
 }
 
 void exact_watch_zeros(const struct exact_shader *shader, struct model *model)

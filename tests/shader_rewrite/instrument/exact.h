@@ -15,6 +15,7 @@ struct exact_shader {
     struct pm_words original, canonical;
     struct pm_block_points points;
     struct pm_zero_points zeros;
+    struct pm_turn_points turns;
 };
 
 /* Loads and canonicalizes a shader of exact/. values as in pm_canonicalize_info. */
@@ -40,6 +41,7 @@ enum exact_subgroups { EXACT_SUBGROUPS_KNOWN, EXACT_SUBGROUPS_UNKNOWN };
 struct exact_truth {
     struct model_counts entry;
     const struct model_counts *points; /* of all points of the shader */
+    const struct model_counts *turns;  /* of all its points of turns; NULL: not known */
     enum exact_subgroups subgroups;
     double tolerance; /* 0: to the last unit; else the share by which a count may be off, where a
                          driver is known to */
@@ -47,13 +49,18 @@ struct exact_truth {
 
 /* Instruments, calls run with the shader and the specialization constants that give it its
  * counters, and compares; of all points also with the lanes that follow from those of some
- * (pm_points_flow). Returns what instrumenting said; its words are freed. */
+ * (pm_points_flow), and the points of turns. Returns what instrumenting said; its words are freed.
+ */
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const struct exact_variant *variant,
                                    const struct exact_truth *truth,
                                    void (*run)(void *user, const struct pm_words *words,
                                                const VkSpecializationInfo *specialization),
                                    void *user);
+
+/* Has the model count turns; and what it has counted: malloc'ed. */
+void exact_watch_turns(const struct exact_shader *shader, struct model *model);
+struct model_counts *exact_turns(const struct exact_shader *shader, struct model *model);
 
 /* Has the model count the writes of all values that may be zero. */
 void exact_watch_zeros(const struct exact_shader *shader, struct model *model);

@@ -185,6 +185,8 @@ void model_destroy(struct model *m)
     free(m->block_at);
     free(m->counts);
     free(m->watch_of);
+    free(m->turn_loops);
+    free(m->turn_counts);
     free(m->undefined);
     free(m->watches);
     free(m->bindings);
@@ -226,7 +228,9 @@ static void count_instance(struct model *m, const struct model_instance *instanc
         writes->zero_writes += instance->zero_lanes == instance->lanes;
         return;
     }
-    struct model_counts *counts = &m->counts[instance->label];
+    struct model_counts *counts = instance->label >= MODEL_TURNS
+                                      ? &m->turn_counts[instance->label - MODEL_TURNS]
+                                      : &m->counts[instance->label];
     counts->subgroups++;
     if (instance->lanes == m->subgroup_lanes)
         counts->uniform_lanes += instance->lanes;
@@ -265,10 +269,52 @@ static struct model_instance *instance_of(struct model *m, uint32_t label)
     return &m->instances[m->instance_count - 1];
 }
 
+void model_watch_turns(struct model *m, const struct model_loop *loops, uint32_t count,
+                       uint32_t each)
+{
+    m->turn_loops = calloc(count + 1, sizeof *m->turn_loops);
+    m->turn_counts = calloc((size_t)count * each + 1, sizeof *m->turn_counts);
+    assert_true(m->turn_loops && m->turn_counts);
+    memcpy(m->turn_loops, loops, count * sizeof *loops);
+    m->turn_loop_count = count;
+    m->turns_each = each;
+}
+
+static void enter_turn(struct model *m, uint32_t loop, uint32_t number)
+{
+    if (number >= m->turns_each)
+        return;
+    const uint32_t at = loop * m->turns_each + number;
+    m->turn_counts[at].lanes++;
+    instance_of(m, MODEL_TURNS + at)->lanes++;
+}
+
+/* In which iteration of a loop the lane is, from 0 on; UINT32_MAX: in none. */
+static uint32_t iteration_of(const struct model *m, uint32_t header)
+{
+    for (size_t i = 0; i < m->loop_depth; i++)
+        if (m->loops[i].header == header)
+            return (uint32_t)m->loops[i].iteration;
+    return UINT32_MAX;
+}
+
 void model_enter(struct model *m, uint32_t label)
 {
     m->counts[label].lanes++;
     instance_of(m, label)->lanes++;
+    for (uint32_t l = 0; l < m->turn_loop_count; l++) {
+        const uint32_t iteration = iteration_of(m, m->turn_loops[l].header);
+        if (m->turn_loops[l].header == label && iteration == 0)
+            enter_turn(m, l, 0);
+        if (m->turn_loops[l].latch == label && iteration != UINT32_MAX)
+            enter_turn(m, l, iteration + 1);
+    }
+}
+
+struct model_counts model_turn(struct model *m, uint32_t loop, uint32_t number)
+{
+    flush(m);
+    return m->turn_counts[loop * m->turns_each + number];
 }
 
 /* The leading components of a value, or all of it; +0 and -0 are both zero. */

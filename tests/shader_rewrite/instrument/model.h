@@ -57,6 +57,15 @@ struct model_writes {
 };
 struct model_writes model_writes(struct model *model, uint32_t watched);
 
+/* Counts the turns of loops, of each `each` numbers: that it is come to, that a first, a second, …
+ * turn of it is made. Before the first invocation. */
+struct model_loop {
+    uint32_t header, latch; /* ids of labels */
+};
+void model_watch_turns(struct model *model, const struct model_loop *loops, uint32_t count,
+                       uint32_t each);
+struct model_counts model_turn(struct model *model, uint32_t loop, uint32_t number);
+
 /* Counts of all invocations so far, by the id of the block's label. entry: of the whole shader. */
 struct model_counts model_block(struct model *model, uint32_t label);
 struct model_counts model_entry(struct model *model);

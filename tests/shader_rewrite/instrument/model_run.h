@@ -34,11 +34,12 @@ struct model_variable {
 
 /* One entry of a block by lanes of the subgroup together; or one write of what is watched. */
 struct model_instance {
-    uint32_t label; /* MODEL_WATCHED + number: of what is watched */
+    uint32_t label; /* MODEL_WATCHED or MODEL_TURNS + number: of what is watched */
     uint32_t lanes, zero_lanes;
     uint64_t key;
 };
 #define MODEL_WATCHED 0x80000000u
+#define MODEL_TURNS 0x40000000u
 
 struct model_watch_state {
     struct model_watched watched;
@@ -87,6 +88,9 @@ struct model {
     struct model_watch_state *watches;
     uint32_t *watch_of; /* by id of a last value: the first of its watches, + 1 */
 
+    struct model_loop *turn_loops;
+    uint32_t turn_loop_count, turns_each;
+    struct model_counts *turn_counts; /* turns_each a loop */
     struct model_counts entry_counts;
     uint64_t killed;
 };

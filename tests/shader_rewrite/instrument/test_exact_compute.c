@@ -113,6 +113,7 @@ static struct model_counts *find_truth(struct call *call, bool results_known, st
     memset(output, 0x5a, OUTPUT_WORDS * 4);
     struct model *model = model_create(call->shader.canonical.data, call->shader.canonical.count);
     exact_watch_zeros(&call->shader, model);
+    exact_watch_turns(&call->shader, model);
     model_set_buffer(model, 0, input, INPUT_WORDS);
     model_set_buffer(model, 1, output, OUTPUT_WORDS);
     model_set_push(model, call->push, 2);
@@ -132,6 +133,7 @@ static struct model_counts *find_truth(struct call *call, bool results_known, st
     for (uint32_t i = 0; i < call->shader.points.count; i++)
         points[i] = model_block(model, call->shader.points.points[i].label);
     call->truth.points = points;
+    call->truth.turns = exact_turns(&call->shader, model);
     call->truth.subgroups = subgroups_of(call);
     *out = model;
     free(output);
@@ -183,6 +185,7 @@ static void check(const char *name, const uint32_t size[3], const uint32_t group
     check_zeros(&call, model);
     model_destroy(model);
     free(points);
+    free((void *)call.truth.turns);
     free(call.expected);
     exact_finish(&call.shader);
 }

@@ -143,6 +143,7 @@ static void run_model(struct call *call, bool early)
     uint32_t counts[COUNTS] = {0};
     struct model *model = model_create(call->shader.canonical.data, call->shader.canonical.count);
     model_set_buffer(model, 0, counts, COUNTS);
+    exact_watch_turns(&call->shader, model);
     uint64_t number = 0;
     for (uint32_t i = 0; i < call->rectangles; i++) {
         const struct rectangle *r = &scene[i];
@@ -165,6 +166,7 @@ static void run_model(struct call *call, bool early)
     for (uint32_t i = 0; i < call->shader.points.count; i++)
         points[i] = model_block(model, call->shader.points.points[i].label);
     call->truth.points = points;
+    call->truth.turns = exact_turns(&call->shader, model);
     call->truth.subgroups = EXACT_SUBGROUPS_UNKNOWN;
     assert_memory_equal(counts, call->expected_counts, sizeof counts);
     model_destroy(model);
@@ -198,6 +200,7 @@ static void check(const char *name, struct options options)
         call.truth.tolerance = 0.05;
     exact_each_variant(&gpu, &call.shader, options.brief, check_variant, &call);
     free((void *)call.truth.points);
+    free((void *)call.truth.turns);
     free(call.expected);
     exact_finish(&call.shader);
 }
@@ -422,7 +425,8 @@ static void test_alpha_to_coverage(void **state)
     assert_true(texel[0] == 0.5f && texel[1] == 0.5f);
 
     struct model_counts twice = {.lanes = 2 * WIDTH * HEIGHT};
-    call.truth = (struct exact_truth){twice, &twice, EXACT_SUBGROUPS_UNKNOWN};
+    call.truth = (struct exact_truth){
+        .entry = twice, .points = &twice, .subgroups = EXACT_SUBGROUPS_UNKNOWN};
     exact_each_variant(&gpu, &call.shader, true, check_variant, &call);
 
     struct exact_shader early;

@@ -115,6 +115,22 @@ static int count_in(const struct pm_words *canonical, const char *recipe, const 
     return count;
 }
 
+/* What a recipe may not take. */
+static void test_left_as_it_is(void **state)
+{
+    (void)state;
+    static const char *const recipes[] = {"unroll-full", "unroll-long", "unroll-four",
+                                          "unroll-twice", "whole-loads"};
+    struct pm_words canonical = canonical_of("promised");
+    assert_int_equal(pm_test_count(&canonical, "DependencyInfinite"), 1);
+    for (size_t r = 0; r < sizeof recipes / sizeof *recipes; r++) {
+        struct pm_words made = make(&canonical, recipes[r], NULL);
+        assert_true(made.count == 0 || same(&made, &canonical));
+        pm_words_finish(&made);
+    }
+    pm_words_finish(&canonical);
+}
+
 static void test_what_they_do(void **state)
 {
     (void)state;
@@ -490,13 +506,21 @@ static void test_broken(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),          cmocka_unit_test(test_all_do_something),
-        cmocka_unit_test(test_what_they_do),   cmocka_unit_test(test_hoisted),
-        cmocka_unit_test(test_pairs),          cmocka_unit_test(test_names),
-        cmocka_unit_test(test_subgroup_sizes), cmocka_unit_test(test_left_alone),
-        cmocka_unit_test(test_loads_stay),     cmocka_unit_test(test_loads_stay_whole),
-        cmocka_unit_test(test_last_test),      cmocka_unit_test(test_slow),
-        cmocka_unit_test(test_slow_returns),   cmocka_unit_test(test_nothing_to_do),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_all_do_something),
+        cmocka_unit_test(test_what_they_do),
+        cmocka_unit_test(test_left_as_it_is),
+        cmocka_unit_test(test_hoisted),
+        cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_subgroup_sizes),
+        cmocka_unit_test(test_left_alone),
+        cmocka_unit_test(test_loads_stay),
+        cmocka_unit_test(test_loads_stay_whole),
+        cmocka_unit_test(test_last_test),
+        cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_slow_returns),
+        cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_broken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ void main()
     const float late = parameters.scale.w;
     vec4 value = values[i];
     // Components one by one, used behind a branch too.
-    const float red = parameters.tint.x, green = parameters.tint.y;
+    const float red = parameters.tint.x, green = parameters.tint.w;
     float sum = red * value.x + green * value.y;
     // Both sides compute the same; one has little in it.
     if (value.x > 0.5)

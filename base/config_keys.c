@@ -241,7 +241,7 @@ static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_
         if (!bit)
             return pm_fail(error, PM_ERROR_INPUT,
                            "\"%.40s\" is no kind of profile (there are \"block\", \"zero\", "
-                           "\"timing\" and \"constant\")",
+                           "\"timing\", \"constant\" and \"turns\")",
                            value->list[i]);
         if (kinds & bit)
             return pm_fail(error, PM_ERROR_INPUT, "\"%s\" is named twice", value->list[i]);

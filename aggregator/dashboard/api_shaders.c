@@ -267,12 +267,15 @@ enum MHD_Result pm_api_shaders(struct pm_get *get)
     static const char *const sorts[] = {"entry_lanes",    "key",   "points", "points_missing",
                                         "points_lacking", "calls", "time",   NULL};
     static const char *const orders[] = {"natural", "reverse", NULL};
-    static const char *const kinds[] = {"any", "block", "zero", "timing", "constant", NULL};
+    static const char *const kinds[] = {"any",      "block", "zero", "timing",
+                                        "constant", "turns", NULL};
+    static const unsigned of_choice[] = {
+        0, PM_KIND_BLOCK, PM_KIND_ZERO, PM_KIND_TIMING, PM_KIND_CONSTANT, PM_KIND_TURNS};
     struct pm_params params = {.connection = get->connection};
     const struct pm_page page = pm_params_page(&params);
     const enum shader_sort sort = pm_params_choice(&params, "sort", sorts);
     const bool reverse = pm_params_choice(&params, "order", orders) == 1;
-    struct shader_filter filter = {.kind = pm_params_choice(&params, "kind", kinds)};
+    struct shader_filter filter = {.kind = of_choice[pm_params_choice(&params, "kind", kinds)]};
     enum MHD_Result result;
     char *search = pm_params_text(&params, "search");
     if (search)

@@ -114,36 +114,46 @@ static void take_blocks(struct known *known)
     };
 }
 
+/* Counts of another version's points are of no use. */
+static bool learn_turns(struct known *known, struct pm_error *error)
+{
+    const struct pm_shader_record *record = known->record;
+    struct pm_shader_estimates turns;
+    if (!pm_find_published(known->device, &record->key, &record->environment, PM_KIND_TURNS,
+                           &turns))
+        return true;
+    bool done =
+        pm_points_turns(record->canonical.data, record->canonical.count, &known->turns, error);
+    if (done && known->turns.count == turns.space &&
+        !pm_block_profile_add_turns(&known->blocks, &turns))
+        done = pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
+    pm_shader_estimates_finish(&turns);
+    return done;
+}
+
 /* of: what of it is to be used. */
 static bool learn(struct known *known, uint32_t of, struct pm_error *error)
 {
     const struct pm_shader_record *record = known->record;
-    struct pm_shader_estimates zeros = {0}, blocks = {0}, turns = {0};
+    struct pm_shader_estimates zeros = {0}, blocks = {0};
     const bool any = pm_find_published(known->device, &record->key, &record->environment,
                                        PM_KIND_BLOCK, &blocks);
     known->has_zeros = (of & PM_KNOWN_ZEROS) &&
                        find_zeros(known->device, &record->key, &record->environment, &zeros);
     known->has_blocks = any && (of & PM_KNOWN_BLOCKS);
-    const bool has_turns =
-        known->has_blocks &&
-        pm_find_published(known->device, &record->key, &record->environment, PM_KIND_TURNS, &turns);
     known->driver = pm_device_driver(known->device);
     bool ready =
         !known->has_zeros || pm_zero_profile_init(&known->zero, &zeros, any ? &blocks : NULL);
     ready = ready && (!known->has_blocks || pm_block_profile_init(&known->blocks, &blocks));
-    ready = ready && (!has_turns || pm_block_profile_add_turns(&known->blocks, &turns));
     pm_shader_estimates_finish(&zeros);
     pm_shader_estimates_finish(&blocks);
-    pm_shader_estimates_finish(&turns);
     if (!ready)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
     take_zeros(known);
     take_blocks(known);
-    const uint32_t *words = record->canonical.data;
-    const size_t count = record->canonical.count;
-    return !known->has_blocks ||
-           (pm_points_blocks(words, count, &known->points, error) &&
-            (!has_turns || pm_points_turns(words, count, &known->turns, error)));
+    return !known->has_blocks || (pm_points_blocks(record->canonical.data, record->canonical.count,
+                                                   &known->points, error) &&
+                                  learn_turns(known, error));
 }
 
 /* ---- making ---- */

@@ -242,6 +242,7 @@ static void log_made(const struct pm_variant *variant)
                  variant->point_count, variant->space,
                  variant->kind == PM_KIND_ZERO       ? "zero candidates"
                  : variant->kind == PM_KIND_CONSTANT ? "words"
+                 : variant->kind == PM_KIND_TURNS    ? "turns of loops"
                                                      : "blocks");
 }
 

@@ -40,9 +40,14 @@ bool pm_block_profile_add_turns(struct pm_block_profile *profile,
 {
     const size_t ratio = offsetof(struct pm_ratio, ratio);
     profile->reached = numbers(estimates, PM_MEASURE_FREQUENCY, ratio);
+    profile->reached_low =
+        numbers(estimates, PM_MEASURE_FREQUENCY, offsetof(struct pm_ratio, ratio_low));
+    profile->reached_high =
+        numbers(estimates, PM_MEASURE_FREQUENCY, offsetof(struct pm_ratio, ratio_high));
     profile->reached_uniform = numbers(estimates, PM_MEASURE_UNIFORM, ratio);
     profile->turn_count = estimates->space;
-    return profile->reached && profile->reached_uniform;
+    return profile->reached && profile->reached_low && profile->reached_high &&
+           profile->reached_uniform;
 }
 
 void pm_block_profile_finish(struct pm_block_profile *profile)
@@ -53,6 +58,8 @@ void pm_block_profile_finish(struct pm_block_profile *profile)
     free((void *)profile->uniform);
     free((void *)profile->subgroups);
     free((void *)profile->reached);
+    free((void *)profile->reached_low);
+    free((void *)profile->reached_high);
     free((void *)profile->reached_uniform);
     *profile = (struct pm_block_profile){0};
 }

@@ -30,7 +30,8 @@ struct pm_block_profile {
     const double *subgroups;  /* subgroups over entry subgroups */
     uint32_t block_count;
     /* The histograms of loops' turns, by point of turns (points.h); NULL: of none. */
-    const double *reached;         /* lanes that make the turn over entry lanes */
+    const double *reached;                    /* lanes that make the turn over entry lanes */
+    const double *reached_low, *reached_high; /* the ends of its interval; NULL: it is exact */
     const double *reached_uniform; /* the share of these that do with their whole subgroup */
     uint32_t turn_count;
 };

@@ -76,8 +76,12 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
             reason = "what it reads decides a value behind it, which the driver computes again";
         const bool done = turns[l].always && !reason;
         if (done) {
+            const double copied = turns[l].always < turns[l].turns
+                                      ? turns[l].always / turns[l].turns
+                                      : 1; /* of all turns */
             pm_blocks_saves(blocks, PM_BLOCK_PEEL,
-                            pm_blocks_entries(blocks, turns[l].latch) * pm_blocks_turn(blocks));
+                            copied * pm_blocks_entries(blocks, turns[l].latch) *
+                                pm_blocks_turn(blocks));
             pm_peel(&peel, turns[l].always);
             leave_rest_alone(header);
         }

@@ -49,27 +49,41 @@ static double reach(const struct pm_blocks *blocks, uint32_t first, uint32_t tur
     return reached[first] > 0 ? reached[first + turn] / reached[first] : (double)NAN;
 }
 
-/* How many turns nearly all make, in whole subgroups; PM_STEADY_MOST_TURNS at most. */
+static bool is_counted_well(const struct pm_blocks *blocks, uint32_t point)
+{
+    const struct pm_block_profile *p = blocks->info->profile;
+    return !p->reached_low || !p->reached_high ||
+           p->reached_high[point] - p->reached_low[point] <= 2 * steady_share * p->reached[point];
+}
+
+/* How many turns nearly all make, in whole subgroups; at most one more than may be copied. */
 static uint32_t always_made(const struct pm_blocks *blocks, uint32_t first)
 {
     const double *uniform = blocks->info->profile->reached_uniform;
     uint32_t turn = 0;
-    while (turn < PM_STEADY_MOST_TURNS && reach(blocks, first, turn + 1) >= 1 - steady_share &&
+    while (turn <= PM_STEADY_MOST_TURNS && reach(blocks, first, turn + 1) >= 1 - steady_share &&
            (!uniform || uniform[first + turn + 1] >= blocks->uniform_share))
         turn++;
     return turn;
 }
 
+/* What most make must not be far more than what all make, since that is left in the loop. */
 static void judge_histogram(const struct pm_blocks *blocks, uint32_t first,
                             struct pm_steady_loop *turns)
 {
-    const uint32_t always = always_made(blocks, first);
-    if (always < 2)
+    const uint32_t always = always_made(blocks, first), twice = 2 * always + 1;
+    if (always > PM_STEADY_MOST_TURNS)
+        turns->reason = "it turns too often";
+    else if (!isfinite(reach(blocks, first, always + 1)))
+        turns->reason = "how often it turns is not known";
+    else if (always < 2)
         turns->reason = reach(blocks, first, 2) >= 1 - steady_share
                             ? "lanes of a subgroup do not turn together"
                             : "no two turns are nearly always made";
-    else if (turns->turns > 2 * always)
-        turns->reason = "it mostly turns oftener than is nearly always made, or could be copied";
+    else if (!is_counted_well(blocks, first) || !is_counted_well(blocks, first + always))
+        turns->reason = "how often it turns is not known well";
+    else if (reach(blocks, first, twice < PM_TURN_POINTS ? twice : PM_TURN_POINTS - 1) > 0.5)
+        turns->reason = "most turn far oftener than is nearly always made";
     else
         turns->always = always;
     if (turns->always && reach(blocks, first, always + 1) <= steady_share)
@@ -105,8 +119,7 @@ static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop 
         turns->reason = "hardly any subgroup turns";
         return;
     }
-    turns->counted = first != UINT32_MAX && isfinite(reach(blocks, first, 1));
-    if (turns->counted)
+    if (first != UINT32_MAX && isfinite(reach(blocks, first, 1)))
         judge_histogram(blocks, first, turns);
     else
         judge_means(blocks, turns);

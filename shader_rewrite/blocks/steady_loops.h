@@ -15,10 +15,9 @@ enum {
 };
 
 struct pm_steady_loop {
-    const struct pm_ir_block *latch; /* the block that leads back; NULL: there are several */
+    const struct pm_ir_block *latch; /* the block that leads back; NULL: it never turns */
     double turns;    /* how often lanes that come to the loop come to its latch; NAN: not known */
     bool rare;       /* hardly any subgroup of the shader ever does */
-    bool counted;    /* by a histogram of its turns; else by means */
     uint32_t always; /* turns that nearly all make, in whole subgroups, and mostly not many more; 0:
                         fewer than two, or they are not to be copied */
     uint32_t steady; /* the same, where hardly any make more; else 0 */

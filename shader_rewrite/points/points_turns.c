@@ -63,6 +63,8 @@ bool pm_points_turns(const uint32_t *words, size_t count, struct pm_turn_points 
     struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
     const bool ok = pm_pass_run(&passes, &pm_pass_points_turns, out, error) != PM_PASS_FAILED;
     pm_ir_module_destroy(module);
+    if (!ok)
+        pm_turn_points_finish(out);
     return ok;
 }
 

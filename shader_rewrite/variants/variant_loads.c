@@ -95,7 +95,8 @@ static struct pm_ir_instr *next_of(const struct pm_memory *memory, const struct 
     return NULL;
 }
 
-/* A buffer may be bound up to what is read of it: then the last component is loaded, too. */
+/* A buffer may be bound up to what is read of it, so the last component must be loaded, too. (Where
+ * that lies outside, robust access may give 0 for all.) */
 static bool is_bound_whole(const struct pm_memory *memory, struct pm_ir_instr *load,
                            const struct pm_ir_instr *vector)
 {

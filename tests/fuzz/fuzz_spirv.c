@@ -218,6 +218,7 @@ static void check_optimize(const struct pm_words *words, uint32_t count, uint32_
                                              .subgroups = mix & 2 ? subgroups : frequency,
                                              .block_count = count,
                                              .reached = mix & 64 ? reached : NULL,
+                                             .reached_uniform = mix & 128 ? reached : NULL,
                                              .turn_count = turn_count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = mix & 12 ? PM_BLOCK_ALL : mix >> 4,

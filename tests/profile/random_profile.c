@@ -27,7 +27,7 @@ static void fill_point(struct pm_random *random, const struct pm_shader_profile 
     uint64_t most = once ? point->entry_lanes : UINT64_MAX / 4096;
     point->counts[0] = number(random, most);
     point->counts[1] = number(random, point->counts[0]);
-    if (shader->kind == PM_KIND_BLOCK || shader->kind == PM_KIND_CONSTANT)
+    if (pm_kind_counts_entries(shader->kind) || shader->kind == PM_KIND_CONSTANT)
         point->counts[2] = number(random, point->counts[0]);
     if (shader->kind == PM_KIND_TIMING) {
         point->entry_subgroups = point->entry_lanes;
@@ -48,6 +48,7 @@ static void fill_shader(struct pm_random *random, struct pm_arena *arena, uint32
     shader->kind = id % 5 == 0    ? PM_KIND_ZERO
                    : id % 7 == 0  ? PM_KIND_TIMING
                    : id % 11 == 0 ? PM_KIND_CONSTANT
+                   : id % 13 == 0 ? PM_KIND_TURNS
                                   : PM_KIND_BLOCK;
     if (shader->kind == PM_KIND_TIMING) {
         shader->environment.vendor_id = pm_random_below(&shape, 65536);
@@ -61,7 +62,7 @@ static void fill_shader(struct pm_random *random, struct pm_arena *arena, uint32
     shader->space = shader->kind == PM_KIND_TIMING ? 1 : 1 + pm_random_below(&shape, points * 2);
     if (shader->kind == PM_KIND_ZERO && id % 2 != 0) /* else it is not known */
         shader->candidates = shader->space + pm_random_below(&shape, 1u << PM_LEFT_OUT_BITS);
-    if ((shader->kind == PM_KIND_BLOCK || shader->kind == PM_KIND_ZERO) && id % 4 != 0) {
+    if ((pm_kind_counts_entries(shader->kind) || shader->kind == PM_KIND_ZERO) && id % 4 != 0) {
         uint8_t *bitmap = need(pm_arena_zalloc(arena, (shader->space + 7) / 8, 1));
         for (uint32_t i = 0; i < shader->space; i++)
             bitmap[i / 8] = (uint8_t)(bitmap[i / 8] | pm_random_below(&shape, 2) << (i % 8));

@@ -138,7 +138,7 @@ static void spoil(struct fixture *f, int which)
         f->environment[1].vendor_id = 1;
         break;
     case 13:
-        shader->kind = 6;
+        shader->kind = PM_KIND_LAST + 1;
         break;
     case 14:
         shader->kind = 0;

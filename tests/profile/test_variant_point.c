@@ -43,7 +43,7 @@ static void names(void **state)
     (void)state;
     char name[PM_VARIANT_POINT_NAME];
     assert_named((struct pm_variant_id){.first = {16, 1}}, "hoist");
-    assert_named((struct pm_variant_id){{16, 1}, {28, 1}}, "hoist+strength");
+    assert_named((struct pm_variant_id){{16, 1}, {28, 2}}, "hoist+strength");
     assert_named((struct pm_variant_id){{16, 3}, {40, 1}}, "hoist@3+#40@1");
     pm_variant_point_name(0, name);
     assert_string_equal(name, "none");

@@ -89,10 +89,12 @@ typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
                                 struct pm_error *error);
 
-static bool instrument(const struct corpus_file *file, instrument_pass pass, struct pm_error *error)
+static bool instrument(const struct corpus_file *file, instrument_pass pass,
+                       const struct pm_turn_points *turns, struct pm_error *error)
 {
     static const uint32_t points[] = {0, 1, 3, 4};
     const struct pm_instrument_info info = {
+        .turns = turns,
         .all_candidates = true,
         .points = points,
         .point_count = 4,
@@ -112,12 +114,22 @@ static bool instrument(const struct corpus_file *file, instrument_pass pass, str
 
 static bool instrument_blocks(const struct corpus_file *file, struct pm_error *error)
 {
-    return instrument(file, pm_instrument_blocks, error);
+    return instrument(file, pm_instrument_blocks, NULL, error);
 }
 
 static bool instrument_zero(const struct corpus_file *file, struct pm_error *error)
 {
-    return instrument(file, pm_instrument_zero, error);
+    return instrument(file, pm_instrument_zero, NULL, error);
+}
+
+/* Of shaders without a loop that counts there is nothing to count. */
+static bool instrument_turns(const struct corpus_file *file, struct pm_error *error)
+{
+    struct pm_turn_points turns;
+    bool ok = pm_points_turns(file->words, file->count, &turns, error);
+    ok = ok && (turns.count == 0 || instrument(file, pm_instrument_turns, &turns, error));
+    pm_turn_points_finish(&turns);
+    return ok;
 }
 
 static bool specialize_zero(const struct corpus_file *file, struct pm_error *error)
@@ -495,6 +507,12 @@ static void test_instrument(void **state)
     fail_each(instrument_blocks);
 }
 
+static void test_instrument_turns(void **state)
+{
+    (void)state;
+    fail_each(instrument_turns);
+}
+
 static void test_instrument_zero(void **state)
 {
     (void)state;
@@ -514,7 +532,7 @@ int main(void)
         cmocka_unit_test(test_constants),       cmocka_unit_test(test_points),
         cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
         cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
-        cmocka_unit_test(test_partition),
+        cmocka_unit_test(test_partition),       cmocka_unit_test(test_instrument_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,10 +13,9 @@ enum { NAME_COLUMNS = 36 };
 
 /* A shader in subgroups of one size, whatever was profiled of it. */
 struct row {
-    const struct pm_shader_estimates *any, *blocks, *zeros, *constants,
-        *turns;       /* NULL: not profiled */
-    const char *name; /* NULL: not in the store */
-    double heat;      /* 0: not known */
+    const struct pm_shader_estimates *any, *blocks, *zeros, *constants; /* NULL: not profiled */
+    const char *name;                                                   /* NULL: not in the store */
+    double heat;                                                        /* 0: not known */
 };
 
 struct rows {
@@ -41,10 +40,9 @@ static bool is_same(const struct pm_shader_estimates *a, const struct pm_shader_
 /* Of several that differ in flags, the one with the fewest comes first. */
 static void take(struct row *row, const struct pm_shader_estimates *shader)
 {
-    const struct pm_shader_estimates **at = shader->kind == PM_KIND_BLOCK   ? &row->blocks
-                                            : shader->kind == PM_KIND_ZERO  ? &row->zeros
-                                            : shader->kind == PM_KIND_TURNS ? &row->turns
-                                                                            : &row->constants;
+    const struct pm_shader_estimates **at = shader->kind == PM_KIND_BLOCK  ? &row->blocks
+                                            : shader->kind == PM_KIND_ZERO ? &row->zeros
+                                                                           : &row->constants;
     if (!*at)
         *at = shader;
 }
@@ -54,7 +52,7 @@ static void collect(const struct pm_database *database, struct rows *rows)
     for (size_t i = 0; i < database->shader_count; i++) {
         const struct pm_shader_estimates *shader = &database->shaders[i];
         size_t at = 0;
-        if (shader->kind == PM_KIND_TIMING)
+        if (shader->kind == PM_KIND_TIMING || shader->kind == PM_KIND_TURNS)
             continue;
         while (at < rows->count && !is_same(rows->list[at].any, shader))
             at++;
@@ -143,7 +141,7 @@ static void print_share(const struct pm_shader_estimates *shader, unsigned measu
 static bool is_ready(const struct row *row)
 {
     return (!row->blocks || row->blocks->published) && (!row->zeros || row->zeros->published) &&
-           (!row->constants || row->constants->published) && (!row->turns || row->turns->published);
+           (!row->constants || row->constants->published);
 }
 
 static bool print_row(const struct rows *rows, const struct row *row, FILE *out,

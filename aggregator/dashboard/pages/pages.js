@@ -202,7 +202,8 @@ function leftAlone(reasons) {
 }
 
 function kindChoice(place) {
-  const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"], ["constant", "constants"]];
+  const kinds = [["any", "all"], ["block", "blocks"], ["zero", "zeros"], ["timing", "timings"], ["constant", "constants"],
+    ["turns", "turns of loops"]];
   const now = place.parameters.kind || "any";
   return el("label", null, "Profiles", el("select", { name: "kind", "data-focus": "kind", onchange: (event) =>
     place.change({ kind: event.target.value, sort: event.target.value === "timing" ? "time" : "entry_lanes", order: "natural", offset: 0 }) },
@@ -298,7 +299,7 @@ export async function candidates(place, name) {
 // What a profile is of.
 const OF = {
   block: "How often its blocks run", zero: "How often its values are zero", constant: "How often its uniforms are the same",
-  timing: "How long its specialized version takes",
+  timing: "How long its specialized version takes", turns: "How often its loops turn, a point a turn",
 };
 function subject(one) {
   const lanes = one.environment.subgroup_size;

@@ -84,6 +84,36 @@ static void test_zero_profiles(void **state)
     place_refuses(place, place_profile(place, &refused), "zero_writes: 33 is above writes, 32");
 }
 
+/* Counted as blocks are, and a profile of its own. */
+static void test_turns_of_loops(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    const struct pm_point_counts points[] = {block_counts(0, 64, 64), block_counts(1, 64, 48),
+                                             block_counts(2, 64, 0)};
+    const struct pm_shader_profile blocks = block_shader(place->arena, 1, 3, points, 3);
+    struct pm_shader_profile turns = blocks;
+    turns.kind = PM_KIND_TURNS;
+    place_reopen(place, true);
+    for (int i = 0; i < 30; i++) {
+        place_store(place, place_profile(place, &turns));
+        place_store(place, place_profile(place, &blocks));
+    }
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 2);
+    const struct pm_shader_estimates *known =
+        pm_database_find(&database, &turns.key, &turns.environment, PM_KIND_TURNS);
+    assert_non_null(known);
+    assert_true(known->published && known->points[2].measures[PM_MEASURE_FREQUENCY].ratio == 0);
+    assert_true(known->points[1].measures[PM_MEASURE_FREQUENCY].ratio == 0.75);
+    /* What cannot be. */
+    struct pm_point_counts wrong = block_counts(0, 64, 32);
+    wrong.counts[PM_BLOCK_UNIFORM_LANES] = 33;
+    turns.points = &wrong;
+    turns.point_count = 1;
+    place_refuses(place, place_profile(place, &turns), "uniform_lanes: 33 is above lanes, 32");
+}
+
 static void test_profiles_without_quads_stand_in(void **state)
 {
     struct place *place = *state;
@@ -236,6 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_occluded_profiles_stand_in),
         TEST(test_zero_profiles),
+        TEST(test_turns_of_loops),
         TEST(test_profiles_without_quads_stand_in),
         TEST(test_timing_profiles),
         TEST(test_spreads_of_timings),

@@ -387,7 +387,7 @@ static void test_refuses_what_cannot_be(void **state)
     shader.space = UINT32_MAX;
     assert_refused(shader, "space");
     shader.space = SPACE;
-    shader.kind = (enum pm_kind)6;
+    shader.kind = (enum pm_kind)(PM_KIND_LAST + 1);
     assert_refused(shader, "kind");
     shader.kind = PM_KIND_ZERO;
     assert_refused(shader, "unused");

@@ -3,6 +3,7 @@
 #include "tests/shader_rewrite/blocks/block_subject.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "tests/cmocka_includes.h"
@@ -42,17 +43,19 @@ static void test_peels(void **state)
 static void test_peels_by_histogram(void **state)
 {
     (void)state;
-    static const double all_five[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1},
-                        three_or_seven[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5},
-                        one_or_nine[PM_TURN_POINTS] = {1,   1,   0.5, 0.5, 0.5,
-                                                       0.5, 0.5, 0.5, 0.5, 0.5},
-                        three_or_many[PM_TURN_POINTS] = {1,   1,   1,   1,   0.5, 0.5,
-                                                         0.5, 0.5, 0.5, 0.5, 0.5, 0.5,
-                                                         0.5, 0.5, 0.5, 0.5, 0.5, 0.5},
-                        inside[PM_TURN_POINTS] = {0.5, 0.5, 0.49, 0.02},
-                        together[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
-                        apart[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5},
-                        at_once[PM_TURN_POINTS] = {1, 1, 0.5};
+    static const double
+        all_five[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1},
+        three_or_seven[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5},
+        one_or_nine[PM_TURN_POINTS] = {1, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5},
+        three_or_many[PM_TURN_POINTS] = {1,   1,   1,   1,   0.6, 0.6, 0.6, 0.6, 0.6,
+                                         0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6, 0.6},
+        rarely_many[PM_TURN_POINTS] = {1,    1,    1,    1,    0.04, 0.04, 0.04, 0.04, 0.04,
+                                       0.04, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04, 0.04},
+        all_many[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+        not_all_known[PM_TURN_POINTS] = {1, 1, 1, 1, (double)NAN},
+        inside[PM_TURN_POINTS] = {0.5, 0.5, 0.49, 0.02},
+        together[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+        apart[PM_TURN_POINTS] = {1, 1, 1, 1, 0.5, 0.5}, at_once[PM_TURN_POINTS] = {1, 1, 0.5};
     const struct {
         const double *reached, *uniform;
         double turns; /* mean */
@@ -62,8 +65,10 @@ static void test_peels_by_histogram(void **state)
         {all_five, together, 5, 5, "it turns equally often"},
         {three_or_seven, together, 5, 3, "nearly all make so many turns"},
         {one_or_nine, together, 5, 0, "no two turns are nearly always made"},
-        {three_or_many, together, 8.5, 0,
-         "it mostly turns oftener than is nearly always made, or could be copied"},
+        {three_or_many, together, 12, 0, "most turn far oftener than is nearly always made"},
+        {rarely_many, together, 7, 3, "it turns equally often"},
+        {all_many, together, 20, 0, "it turns too often"},
+        {not_all_known, together, 3, 0, "how often it turns is not known"},
         {inside, together, 2, 2, "it turns equally often"},
         {all_five, apart, 5, 3, "nearly all make so many turns"},
         {all_five, at_once, 5, 0, "lanes of a subgroup do not turn together"},

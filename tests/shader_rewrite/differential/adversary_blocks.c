@@ -107,6 +107,7 @@ bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
                                              .subgroups = lists.subgroups,
                                              .block_count = lists.count,
                                              .reached = seed % 2 ? lists.reached : NULL,
+                                             .reached_uniform = way ? lists.reached : NULL,
                                              .turn_count = lists.turn_count};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = passes,

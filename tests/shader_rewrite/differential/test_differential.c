@@ -255,6 +255,27 @@ static bool check_blocks(struct trial *t)
     return ok;
 }
 
+static bool check_turns(struct trial *t)
+{
+    struct pm_error error = {0};
+    struct pm_turn_points points;
+    struct pm_instrumented out = {0};
+    if (!pm_points_turns(t->canonical.data, t->canonical.count, &points, &error))
+        return wrong(t, "points_turns", error.message);
+    uint32_t *chosen, count = choose_points(t, points.count, &chosen);
+    struct pm_instrument_info info = instrument_info(chosen, count);
+    info.turns = &points;
+    bool ok = count == 0 ||
+              pm_instrument_turns(t->canonical.data, t->canonical.count, &info, &out, &error);
+    free(chosen);
+    pm_turn_points_finish(&points);
+    if (!ok)
+        return wrong(t, "instrument_turns", error.message);
+    ok = count == 0 || check_instrumented(t, "instrument_turns", &out);
+    pm_instrumented_finish(&out);
+    return ok;
+}
+
 static bool check_zeros(struct trial *t)
 {
     struct pm_error error = {0};
@@ -438,7 +459,8 @@ static bool run_trial(struct trial *t)
     if (only_blocks)
         return check_canonical(t) && check_optimized(t);
     return check_canonical(t) && check_debug_information(t) && check_constants(t) &&
-           check_optimized(t) && (only_specialized || (check_blocks(t) && check_zeros(t))) &&
+           check_optimized(t) &&
+           (only_specialized || (check_blocks(t) && check_turns(t) && check_zeros(t))) &&
            check_specialized(t);
 }
 

@@ -12,9 +12,18 @@ struct forget {
     struct pm_arena *arena; /* scenes' names */
     struct pm_buffer rows;  /* that were read: uint64_t each */
     struct pm_buffer left;  /* of the row that is rewritten */
-    const uint8_t *mark;    /* of the samples that were read last; NULL: none */
+    const uint8_t *mark;    /* of the samples that were kept last; NULL: none */
     uint64_t forgotten;     /* samples */
 };
+
+/* Before the first sample that is kept under it. */
+static bool keep_mark(struct forget *forget, const uint8_t *mark, struct pm_error *error)
+{
+    const bool known = mark == forget->mark;
+    forget->mark = mark;
+    return known || pm_sample_append_mark(&forget->left, mark) ||
+           pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
+}
 
 /* Appends the sample as it was. */
 static bool keep(struct forget *forget, const struct pm_sample *sample, struct pm_error *error)
@@ -53,14 +62,9 @@ static bool rewrite(void *user, const struct pm_storage_samples *row, struct pm_
             return false;
         if (end)
             break;
-        if (reader.mark != forget->mark) {
-            forget->mark = reader.mark;
-            if (!pm_sample_append_mark(&forget->left, reader.mark))
-                return pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
-        }
         if (pm_shader_key_equal(&reader.sample.shader.key, forget->key))
             forget->forgotten++;
-        else if (!keep(forget, &reader.sample, error))
+        else if (!keep_mark(forget, reader.mark, error) || !keep(forget, &reader.sample, error))
             return false;
     }
     rewritten.data = forget->left.data;

@@ -236,15 +236,16 @@ void pm_sample_reader_init(struct pm_sample_reader *reader, const void *data, si
     *reader = (struct pm_sample_reader){.data = data, .size = size, .whole = true};
 }
 
-/* Reads a mark that stands before the next sample, if there is one. */
+/* Reads the marks that stand before the next sample, of which the last is its. One without samples
+ * is left where a shader was forgotten by a version that kept its marks. */
 static void next_mark(struct pm_sample_reader *reader)
 {
-    if (reader->size - reader->at <= PM_SAMPLE_MARK_BYTES ||
-        reader->data[reader->at] != PM_SAMPLE_MARK_BYTES)
-        return;
-    reader->mark = reader->data + reader->at + 1;
-    reader->at += 1 + PM_SAMPLE_MARK_BYTES;
-    reader->whole = true;
+    while (reader->size - reader->at > PM_SAMPLE_MARK_BYTES &&
+           reader->data[reader->at] == PM_SAMPLE_MARK_BYTES) {
+        reader->mark = reader->data + reader->at + 1;
+        reader->at += 1 + PM_SAMPLE_MARK_BYTES;
+        reader->whole = true;
+    }
 }
 
 bool pm_sample_next(struct pm_sample_reader *reader, bool *end, struct pm_error *error)

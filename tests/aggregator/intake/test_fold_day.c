@@ -207,6 +207,37 @@ static void test_forgotten_on_its_first_day(void **state)
     sums_finish(&expected);
 }
 
+/* Players of one group who have nothing but the shader that is forgotten, and others after them. */
+static void test_forgotten_beside_others(void **state)
+{
+    enum { PLAYERS = 40 };
+    struct place *place = *state;
+    struct sums expected = {0};
+    const struct pm_profile *profiles[PLAYERS];
+    struct pm_ingest_source sources[PLAYERS];
+    const struct pm_ingest_source *from[PLAYERS];
+    struct pm_ingest_outcome outcomes[PLAYERS];
+    const struct pm_shader_key key = key_of(2);
+    const struct pm_point_counts point = block_counts(0, 64, 32);
+    struct pm_error error;
+    uint64_t samples;
+    for (unsigned i = 0; i < PLAYERS; i++) {
+        const struct pm_shader_profile shader =
+            block_shader(place->arena, i < PLAYERS / 2 ? 2 : 1, 1, &point, 1);
+        sources[i] = token(i);
+        from[i] = &sources[i];
+        profiles[i] = place_profile(place, &shader);
+        if (i >= PLAYERS / 2)
+            assert_true(pm_statistics_add_profile(&expected.of[1], &shader, &error));
+    }
+    if (!pm_aggregator_ingest_from(place->aggregator, profiles, from, PLAYERS, outcomes, &error) ||
+        !pm_aggregator_drop(place->aggregator, "game", &key, &samples, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(samples, PLAYERS / 2);
+    assert_folds_to(place, &expected);
+    sums_finish(&expected);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -216,6 +247,7 @@ int main(void)
         TEST(test_many),
         TEST(test_forgotten_while_it_waits),
         TEST(test_forgotten_on_its_first_day),
+        TEST(test_forgotten_beside_others),
     };
     return cmocka_run_group_tests_name("fold_day", tests, NULL, NULL);
 }

@@ -143,6 +143,34 @@ static void test_before_what_is_left_out(void **state)
     pm_arena_destroy(arena);
 }
 
+/* A mark under which nothing is left is followed by the next one. */
+static void test_marks_without_samples(void **state)
+{
+    static const uint8_t marks[3][PM_SAMPLE_MARK_BYTES] = {"first..", "second.", "third.."};
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shader = block_shader(arena, 1, 1, &point, 1);
+    struct pm_sample_reader reader;
+    struct pm_buffer bytes;
+    struct pm_error error;
+    bool end;
+    (void)state;
+    pm_buffer_init(&bytes, CAP);
+    for (int i = 0; i < 3; i++) {
+        assert_true(pm_sample_append_mark(&bytes, marks[i]));
+        assert_true(i != 1 || pm_sample_append(&bytes, "", &shader, NULL));
+    }
+    pm_sample_reader_init(&reader, bytes.data, bytes.size);
+    assert_true(pm_sample_next(&reader, &end, &error));
+    assert_false(end);
+    assert_memory_equal(reader.mark, marks[1], PM_SAMPLE_MARK_BYTES);
+    assert_same_shader(&reader.sample, &shader, "");
+    assert_true(pm_sample_next(&reader, &end, &error));
+    assert_true(end);
+    pm_buffer_finish(&bytes);
+    pm_arena_destroy(arena);
+}
+
 /* Reads as far as it goes; the sanitizers say whether it went too far. */
 static bool read_all(const uint8_t *data, size_t size)
 {
@@ -198,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_what_was_written_is_read),
         cmocka_unit_test(test_all_there_may_be),
         cmocka_unit_test(test_before_what_is_left_out),
+        cmocka_unit_test(test_marks_without_samples),
         cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests_name("samples", tests, NULL, NULL);

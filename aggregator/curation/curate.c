@@ -533,7 +533,8 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database");
     out->database.curated_at = (uint64_t)pm_world_now(curator->world);
     bool done =
-        pm_fold(curator->folding, request->game, error) && begin_curation(&curation, game, error) &&
+        pm_fold_what_can_be(curator->folding, request->game, error) &&
+        begin_curation(&curation, game, error) &&
         pm_fold_read_game(curator->folding, game, request->scene, visit_blob, &curation, error) &&
         close_shader(&curation, error);
     if (done) {

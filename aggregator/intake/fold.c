@@ -133,15 +133,31 @@ static bool fold_part(struct pm_folding *folding, struct part *part, bool wait,
     return done;
 }
 
-static bool fold_before(struct pm_folding *folding, const char *game, uint32_t before,
+/* May it be that only this part cannot be folded? */
+static bool is_of_part(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
+}
+
+/* strict: all parts have to be folded; else one that cannot be is said in the log, and stays. */
+static bool fold_before(struct pm_folding *folding, const char *game, uint32_t before, bool strict,
                         struct pm_error *error)
 {
     struct pm_storage *storage = folding->world->storage;
     struct parts all = {.before = before};
+    struct pm_error reason = {0};
     pthread_mutex_lock(&folding->mutex);
     bool done = storage->operations->list_samples(storage, game, visit_part, &all, error);
-    for (size_t i = 0; done && i < all.count; i++)
-        done = fold_part(folding, &all.parts[i], true, error);
+    for (size_t i = 0; done && i < all.count; i++) {
+        if (fold_part(folding, &all.parts[i], true, &reason))
+            continue;
+        done = !strict && is_of_part(&reason);
+        if (done)
+            pm_log_error(folding->world->log, "uploads stay out of the statistics: %s",
+                         reason.message);
+        else if (error)
+            *error = reason;
+    }
     pthread_mutex_unlock(&folding->mutex);
     parts_finish(&all);
     return done;
@@ -149,12 +165,17 @@ static bool fold_before(struct pm_folding *folding, const char *game, uint32_t b
 
 bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error)
 {
-    return fold_before(folding, game, pm_world_today(folding->world), error);
+    return fold_before(folding, game, pm_world_today(folding->world), true, error);
+}
+
+bool pm_fold_what_can_be(struct pm_folding *folding, const char *game, struct pm_error *error)
+{
+    return fold_before(folding, game, pm_world_today(folding->world), false, error);
 }
 
 bool pm_fold_early(struct pm_folding *folding, const char *game, struct pm_error *error)
 {
-    return fold_before(folding, game, UINT32_MAX, error);
+    return fold_before(folding, game, UINT32_MAX, true, error);
 }
 
 void pm_folding_init(struct pm_folding *folding, struct pm_world *world,
@@ -203,12 +224,6 @@ static int compare_parts(const void *a, const void *b)
 {
     const struct part *left = a, *right = b;
     return (left->bytes < right->bytes) - (left->bytes > right->bytes);
-}
-
-/* May it be that only this part cannot be folded? */
-static bool is_of_part(const struct pm_error *error)
-{
-    return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
 }
 
 /* Remembers what cannot be folded, so that the other games' uploads do not wait for it. */

@@ -33,6 +33,9 @@ void pm_folding_add(struct pm_folding *folding, uint64_t bytes);
 
 /* Brings what waits of a game (NULL: of all) into the statistics. */
 bool pm_fold(struct pm_folding *folding, const char *game, struct pm_error *error);
+/* Before the statistics are shown: a part that cannot be folded is said in the log and stays, and
+ * the others are shown all the same. */
+bool pm_fold_what_can_be(struct pm_folding *folding, const char *game, struct pm_error *error);
 /* Also what waits of a day that has not ended: whoever comes again on it is another cluster then.
  */
 bool pm_fold_early(struct pm_folding *folding, const char *game, struct pm_error *error);

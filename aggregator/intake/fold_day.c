@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Samples that are looked at together, in bytes; they take some tens of times as much. */
+/* Samples that are looked at together, in bytes; they take some times as much. */
 #define AT_ONCE ((size_t)8 << 20)
-#define POINTS_AT_ONCE ((size_t)1 << 16)
+#define POINTS_AT_ONCE ((size_t)1 << 16) /* that are decoded, but for one player's */
+/* Of what the samples that are looked at together become, in bytes. */
 #define ENCODED_CAP ((size_t)2 << 30)
 
 /* One sample under its mark, in the class's arena. */
@@ -25,8 +26,9 @@ struct said {
 
 /* What a token says of a shader in one environment: a cluster. */
 struct cluster {
-    struct pm_shader_profile shader;
-    const char *scene;
+    const struct said *said; /* samples of one scene, with the same flags */
+    size_t count;
+    uint32_t flags; /* of the cluster */
 };
 
 /* A part while it is summed. */
@@ -39,17 +41,21 @@ struct day {
     bool careful;             /* each row is looked at as a whole: something of one cannot be */
     bool listed;              /* the rows are known */
     uint64_t bytes;
-    struct pm_arena *arena; /* the class's */
+    struct pm_arena *arena; /* the class's: samples, still encoded */
     struct said *said;
     size_t count, allocated;
     struct cluster *clusters; /* of one claim */
     size_t cluster_count, clusters_allocated;
+    struct pm_point_counts *points; /* of one sample */
+    size_t points_allocated;
+    bool writes;            /* each class's deltas, which are not kept */
+    uint64_t disagreements; /* of what was written */
 };
 
-void pm_day_sum_init(struct pm_day_sum *sum)
+void pm_day_sum_init(struct pm_day_sum *sum, size_t sum_bytes)
 {
-    *sum = (struct pm_day_sum){.arena = pm_arena_create(0)};
-    pm_deltas_init(&sum->deltas, ENCODED_CAP);
+    *sum = (struct pm_day_sum){.arena = pm_arena_create(0), .sum_bytes = sum_bytes};
+    pm_deltas_init(&sum->deltas, sum_bytes);
     pm_buffer_init(&sum->rows, (size_t)1 << 30);
 }
 
@@ -59,6 +65,13 @@ void pm_day_sum_finish(struct pm_day_sum *sum)
     pm_deltas_finish(&sum->deltas);
     pm_buffer_finish(&sum->rows);
     pm_arena_destroy(sum->arena);
+}
+
+/* Forgets what was read. */
+static void begin_again(struct pm_day_sum *sum, size_t sum_bytes)
+{
+    pm_day_sum_finish(sum);
+    pm_day_sum_init(sum, sum_bytes);
 }
 
 /* ---- reading ---- */
@@ -71,20 +84,30 @@ static bool is_wanted(const struct day *day, const struct pm_shader_key *key)
            pm_random_mix(number) % day->classes == day->class;
 }
 
+/* A copy of its scene; mostly that is the one of the sample before. */
+static const char *copy_scene(struct day *day, const struct pm_sample *sample)
+{
+    const char *before = day->count > 0 ? day->said[day->count - 1].scene : NULL;
+    if (before && strlen(before) == sample->scene_size &&
+        memcmp(before, sample->scene, sample->scene_size) == 0)
+        return before;
+    char *scene = pm_arena_zalloc(day->arena, sample->scene_size + 1, 1);
+    if (scene)
+        memcpy(scene, sample->scene, sample->scene_size);
+    return scene;
+}
+
 /* A copy of what the sample points to. */
 static bool copy_sample(struct day *day, struct said *said)
 {
     struct pm_sample *sample = &said->sample;
-    const size_t bitmap = ((size_t)sample->shader.space + 7) / 8;
-    char *scene = pm_arena_zalloc(day->arena, sample->scene_size + 1, 1);
-    if (!scene)
-        return false;
-    memcpy(scene, sample->scene, sample->scene_size);
-    said->scene = scene;
+    const uint8_t *bitmap = sample->shader.at_most_once;
+    said->scene = copy_scene(day, sample);
     sample->points = pm_arena_dup(day->arena, sample->points, sample->points_size);
-    if (sample->shader.at_most_once)
-        sample->shader.at_most_once = pm_arena_dup(day->arena, sample->shader.at_most_once, bitmap);
-    return sample->points != NULL;
+    if (bitmap)
+        sample->shader.at_most_once =
+            pm_arena_dup(day->arena, bitmap, ((size_t)sample->shader.space + 7) / 8);
+    return said->scene && sample->points && (!bitmap || sample->shader.at_most_once);
 }
 
 static bool keep_sample(void *user, const struct pm_sample_reader *reader, struct pm_error *error)
@@ -206,50 +229,41 @@ static int compare_said(const void *a, const void *b)
 static int compare_clusters(const void *a, const void *b)
 {
     const struct cluster *left = a, *right = b;
-    const int order = memcmp(&left->shader.environment, &right->shader.environment,
-                             sizeof(left->shader.environment));
+    const struct pm_shader_profile *x = &left->said->sample.shader,
+                                   *y = &right->said->sample.shader;
+    const int order = memcmp(&x->environment, &y->environment, sizeof(x->environment));
     return order != 0
                ? order
-               : compare_places(left->shader.flags, left->scene, right->shader.flags, right->scene);
+               : compare_places(left->flags, left->said->scene, right->flags, right->said->scene);
 }
 
 /* ---- one cluster ---- */
 
-static bool decode(struct day *day, const struct said *said, struct pm_shader_profile *out,
-                   uint64_t *calls, struct pm_error *error)
+/* Into day->points. */
+static bool decode(struct day *day, const struct said *said, struct pm_error *error)
 {
-    struct pm_point_counts *points =
-        pm_arena_zalloc(day->arena, said->sample.shader.point_count + 1, sizeof(*points));
-    if (!points)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for points");
-    if (!pm_sample_points(&said->sample, points, error))
-        return false;
-    *out = said->sample.shader;
-    out->points = points;
-    for (size_t i = 0; i < out->point_count; i++)
-        *calls += points[i].calls;
-    return true;
+    const size_t count = said->sample.shader.point_count;
+    if (count > day->points_allocated) {
+        struct pm_point_counts *points = reallocarray(day->points, count, sizeof(*points));
+        if (!points)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", count);
+        day->points = points;
+        day->points_allocated = count;
+    }
+    return pm_sample_points(&said->sample, day->points, error);
 }
 
-/* One token's samples of one environment, scene and flags. */
-static bool merge(struct day *day, const struct pm_shader_profile *shaders, size_t count,
-                  struct pm_shader_profile *out, struct pm_error *error)
+static bool count_calls(struct day *day, const struct said *said, size_t count, uint64_t *calls,
+                        struct pm_error *error)
 {
-    const struct pm_profile profile = {.shaders = shaders, .shader_count = count};
-    struct pm_profile_merge *merged = pm_profile_merge_create();
-    const struct pm_shader_profile *sum = NULL;
-    size_t sums = 0;
-    *out = shaders[0];
-    bool done = merged && pm_profile_merge_add(merged, &profile, error) &&
-                (sum = pm_profile_merge_shaders(merged, &sums)) != NULL && sums == 1;
-    if (done) {
-        out->points =
-            pm_arena_dup(day->arena, sum->points, sum->point_count * sizeof(*sum->points));
-        out->point_count = sum->point_count;
-        out->candidates = sum->candidates;
+    *calls = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!decode(day, &said[i], error))
+            return false;
+        for (size_t j = 0; j < said[i].sample.shader.point_count; j++)
+            *calls += day->points[j].calls;
     }
-    pm_profile_merge_destroy(merged);
-    return (done && out->points) || pm_fail(error, PM_ERROR_MEMORY, "out of memory for merging");
+    return true;
 }
 
 static bool add_cluster(struct day *day, const struct cluster *cluster, struct pm_error *error)
@@ -266,43 +280,105 @@ static bool add_cluster(struct day *day, const struct cluster *cluster, struct p
     return true;
 }
 
+/* Behind those of one scene with the same flags. */
+static size_t end_of_place(const struct said *said, size_t first, size_t count)
+{
+    size_t end = first + 1;
+    while (end < count && compare_places(said[first].sample.shader.flags, said[first].scene,
+                                         said[end].sample.shader.flags, said[end].scene) == 0)
+        end++;
+    return end;
+}
+
 /* One token's samples of one environment, sorted by scene and flags. */
 static bool add_player(struct day *day, const struct said *said, size_t count,
                        struct pm_error *error)
 {
-    struct pm_shader_profile *shaders = calloc(count, sizeof(*shaders));
-    uint64_t most = 0;
-    size_t best = 0, best_count = 0;
-    bool done = shaders || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a player");
-    for (size_t first = 0, end; done && first < count; first = end) {
-        uint64_t calls = 0;
-        for (end = first; done && end < count &&
-                          compare_places(said[first].sample.shader.flags, said[first].scene,
-                                         said[end].sample.shader.flags, said[end].scene) == 0;
-             end++)
-            done = decode(day, &said[end], &shaders[end], &calls, error);
-        if (best_count == 0 || calls > most) {
+    struct cluster cluster = {.said = said, .count = end_of_place(said, 0, count)};
+    uint64_t calls, most = 0, mark;
+    if (cluster.count < count && !count_calls(day, said, cluster.count, &most, error))
+        return false;
+    for (size_t first = cluster.count, end; first < count; first = end) {
+        end = end_of_place(said, first, count);
+        if (!count_calls(day, said + first, end - first, &calls, error))
+            return false;
+        if (calls > most) {
             most = calls;
-            best = first;
-            best_count = end - first;
+            cluster.said = said + first;
+            cluster.count = end - first;
         }
     }
-    struct cluster cluster = {.scene = said[best].scene};
-    if (done)
-        cluster.shader = shaders[best];
-    done =
-        done && (best_count == 1 || merge(day, &shaders[best], best_count, &cluster.shader, error));
-    if (done) {
-        uint64_t mark;
-        memcpy(&mark, said->mark, sizeof(mark));
-        cluster.shader.flags = pm_hold_out(&cluster.shader, mark);
-        done = add_cluster(day, &cluster, error);
+    memcpy(&mark, said->mark, sizeof(mark));
+    cluster.flags = pm_hold_out(&cluster.said->sample.shader, mark);
+    return add_cluster(day, &cluster, error);
+}
+
+/* Adds up several samples of a cluster. */
+static bool merge(struct day *day, const struct cluster *cluster, struct pm_arena *arena,
+                  struct pm_shader_profile *out, struct pm_error *error)
+{
+    struct pm_profile_merge *merged = pm_profile_merge_create();
+    const struct pm_shader_profile *sum = NULL;
+    size_t sums = 0;
+    bool done = merged || pm_fail(error, PM_ERROR_MEMORY, "out of memory for merging");
+    for (size_t i = 0; done && i < cluster->count; i++) {
+        struct pm_shader_profile shader = cluster->said[i].sample.shader;
+        const struct pm_profile profile = {.shaders = &shader, .shader_count = 1};
+        done = decode(day, &cluster->said[i], error);
+        shader.points = day->points;
+        shader.at_most_once = NULL; /* all of a claim have the same */
+        done = done && pm_profile_merge_add(merged, &profile, error);
     }
-    free(shaders);
+    if (done) {
+        sum = pm_profile_merge_shaders(merged, &sums);
+        done = sum && sums == 1;
+        out->points =
+            done ? pm_arena_dup(arena, sum->points, sum->point_count * sizeof(*sum->points)) : NULL;
+        done = out->points || pm_fail(error, PM_ERROR_MEMORY, "out of memory for merging");
+    }
+    if (done) {
+        out->point_count = sum->point_count;
+        out->candidates = sum->candidates;
+    }
+    pm_profile_merge_destroy(merged);
     return done;
 }
 
+/* The cluster as one profile, whose points are the arena's. */
+static bool read_cluster(struct day *day, const struct cluster *cluster, struct pm_arena *arena,
+                         struct pm_shader_profile *out, struct pm_error *error)
+{
+    *out = cluster->said->sample.shader;
+    out->flags = cluster->flags;
+    if (cluster->count > 1)
+        return merge(day, cluster, arena, out, error);
+    struct pm_point_counts *points = pm_arena_zalloc(arena, out->point_count + 1, sizeof(*points));
+    if (!points)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu points", out->point_count);
+    out->points = points;
+    return pm_sample_points(&cluster->said->sample, points, error);
+}
+
 /* ---- sums ---- */
+
+/* Adds the clusters from `first` on, fewer than `count` where their points are many; returns behind
+ * them. */
+static bool add_some(struct day *day, const struct cluster *clusters, size_t count, size_t *first,
+                     struct pm_shader_profile *shaders, struct pm_statistics *statistics,
+                     struct pm_error *error)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    size_t points = 0, some = 0;
+    bool done = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory for points");
+    while (done && *first + some < count && points < POINTS_AT_ONCE) {
+        done = read_cluster(day, &clusters[*first + some], arena, &shaders[some], error);
+        points += done ? shaders[some++].point_count : 0;
+    }
+    done = done && pm_statistics_add_profiles(statistics, shaders, some, error);
+    pm_arena_destroy(arena);
+    *first += some;
+    return done;
+}
 
 /* The clusters of one blob. */
 static bool sum_clusters(struct day *day, const struct cluster *clusters, size_t count,
@@ -312,18 +388,11 @@ static bool sum_clusters(struct day *day, const struct cluster *clusters, size_t
     struct pm_shader_profile *shaders = calloc(count, sizeof(*shaders));
     bool done = shaders || pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu players", count);
     pm_statistics_init(&statistics);
-    for (size_t first = 0; done && first < count;) {
-        size_t points = 0, some = 0;
-        for (; first + some < count && (some == 0 || points < POINTS_AT_ONCE); some++) {
-            shaders[some] = clusters[first + some].shader;
-            points += shaders[some].point_count;
-        }
-        done = pm_statistics_add_profiles(&statistics, shaders, some, error);
-        first += some;
-    }
-    delta->key.environment = clusters->shader.environment;
-    delta->key.flags = clusters->shader.flags;
-    delta->key.scene = pm_arena_strdup(day->sum->arena, clusters->scene);
+    for (size_t first = 0; done && first < count;)
+        done = add_some(day, clusters, count, &first, shaders, &statistics, error);
+    delta->key.environment = clusters->said->sample.shader.environment;
+    delta->key.flags = clusters->flags;
+    delta->key.scene = pm_arena_strdup(day->sum->arena, clusters->said->scene);
     done = done && (delta->key.scene || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
            pm_deltas_add(&day->sum->deltas, delta, &statistics, error);
     pm_statistics_finish(&statistics);
@@ -421,11 +490,24 @@ static bool sum_class(struct day *day, struct pm_error *error)
     return true;
 }
 
+/* In a transaction: deltas of one class are all that there is of its shaders. */
+static bool write_class(struct day *day, struct pm_error *error)
+{
+    struct pm_deltas *deltas = &day->sum->deltas;
+    uint64_t disagreements;
+    const bool done = pm_deltas_write(day->place->world, deltas, &disagreements, error);
+    day->disagreements += disagreements;
+    pm_deltas_finish(deltas);
+    pm_deltas_init(deltas, day->sum->sum_bytes);
+    return done;
+}
+
 static bool read_class(struct day *day, struct pm_error *error)
 {
     struct pm_storage *storage = day->place->world->storage;
     pm_arena_destroy(day->arena);
-    day->arena = pm_arena_create(0);
+    /* No more than the rows of one class have, of which one shader's may be many. */
+    day->arena = pm_arena_create(SIZE_MAX);
     day->count = 0;
     if (!day->arena)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for samples");
@@ -436,7 +518,7 @@ static bool read_class(struct day *day, struct pm_error *error)
     if (!day->listed && rows->size > 0)
         qsort(rows->data, rows->size / sizeof(uint64_t), sizeof(uint64_t), compare_rows);
     day->listed = true;
-    return sum_class(day, error);
+    return sum_class(day, error) && (!day->writes || write_class(day, error));
 }
 
 /* Bytes of the part. */
@@ -451,11 +533,17 @@ static bool add_bytes(void *user, const char *game, unsigned part, uint64_t rows
     return true;
 }
 
+/* writes: as in struct day; *disagreements: then those. */
 static bool read_once(struct pm_day_sum *sum, const struct pm_fold_place *place,
-                      const struct pm_shader_key *key, bool careful, struct pm_error *error)
+                      const struct pm_shader_key *key, bool careful, uint64_t *disagreements,
+                      struct pm_error *error)
 {
     struct pm_storage *storage = place->world->storage;
-    struct day day = {.place = place, .key = key, .sum = sum, .careful = careful};
+    struct day day = {.place = place,
+                      .key = key,
+                      .sum = sum,
+                      .careful = careful,
+                      .writes = disagreements != NULL};
     unsigned part;
     day.first_day = pm_ageing_first_day(pm_world_today(place->world), place->world->retention_days);
     bool done = pm_sample_part_has_marks(place->part, &day.date, &part) &&
@@ -464,9 +552,12 @@ static bool read_once(struct pm_day_sum *sum, const struct pm_fold_place *place,
     day.classes = key ? 1 : (unsigned)(1 + day.bytes / AT_ONCE);
     for (; done && day.class < day.classes; day.class ++)
         done = read_class(&day, error);
+    if (disagreements)
+        *disagreements = day.disagreements;
     pm_arena_destroy(day.arena);
     free(day.said);
     free(day.clusters);
+    free(day.points);
     return done;
 }
 
@@ -474,12 +565,11 @@ bool pm_day_sum_read(struct pm_day_sum *sum, const struct pm_fold_place *place,
                      const struct pm_shader_key *key, struct pm_error *error)
 {
     struct pm_error reason = {0};
-    if (read_once(sum, place, key, false, &reason))
+    if (read_once(sum, place, key, false, NULL, &reason))
         return true;
     if (reason.code == PM_ERROR_INPUT) {
-        pm_day_sum_finish(sum);
-        pm_day_sum_init(sum);
-        return read_once(sum, place, key, true, error);
+        begin_again(sum, sum->sum_bytes);
+        return read_once(sum, place, key, true, NULL, error);
     }
     if (error)
         *error = reason;
@@ -490,7 +580,9 @@ bool pm_day_sum_read(struct pm_day_sum *sum, const struct pm_fold_place *place,
 
 struct folding {
     const struct pm_fold_place *place;
-    const struct pm_day_sum *sum;
+    struct pm_day_sum *sum;
+    bool at_once; /* what is summed is written class by class: all of it is too much to keep */
+    bool careful; /* then: as in struct day */
     bool again;
     uint64_t disagreements;
 };
@@ -498,12 +590,15 @@ struct folding {
 static bool fold(struct folding *folding, struct pm_error *error)
 {
     const struct pm_fold_place *place = folding->place;
-    const struct pm_day_sum *sum = folding->sum;
+    struct pm_day_sum *sum = folding->sum;
     struct pm_storage *storage = place->world->storage;
-    const size_t rows = sum->rows.size / sizeof(uint64_t);
     uint64_t deleted;
-    if (!pm_deltas_write(place->world, &sum->deltas, &folding->disagreements, error) ||
-        !pm_damaged_set_aside(&sum->damaged, place->quarantine, error) ||
+    if (!(folding->at_once
+              ? read_once(sum, place, NULL, folding->careful, &folding->disagreements, error)
+              : pm_deltas_write(place->world, &sum->deltas, &folding->disagreements, error)))
+        return false;
+    const size_t rows = sum->rows.size / sizeof(uint64_t);
+    if (!pm_damaged_set_aside(&sum->damaged, place->quarantine, error) ||
         !storage->operations->delete_samples(storage, place->game, place->part,
                                              (const uint64_t *)(const void *)sum->rows.data, rows,
                                              &deleted, error))
@@ -533,20 +628,38 @@ static bool commit(struct folding *folding, struct pm_error *error)
     return done;
 }
 
+/* Sums first, so that uploads go on meanwhile, and where that is too much, while it writes. */
+static bool sum_and_commit(struct folding *folding, struct pm_error *error)
+{
+    struct pm_day_sum *sum = folding->sum;
+    struct pm_error reason = {0};
+    if (pm_day_sum_read(sum, folding->place, NULL, &reason))
+        return sum->rows.size == 0 || commit(folding, error);
+    if (reason.code == PM_ERROR_MEMORY) {
+        folding->at_once = true;
+        begin_again(sum, ENCODED_CAP);
+        return commit(folding, error);
+    }
+    if (error)
+        *error = reason;
+    return false;
+}
+
 bool pm_fold_day(const struct pm_fold_place *place, struct pm_fold_tries *tries,
                  struct pm_error *error)
 {
     struct pm_day_sum sum;
-    struct folding folding = {.place = place, .sum = &sum};
+    struct folding folding = {.place = place, .sum = &sum, .careful = tries->careful};
     struct pm_error reason = {0};
-    pm_day_sum_init(&sum);
-    bool done = pm_day_sum_read(&sum, place, NULL, &reason) &&
-                (sum.rows.size == 0 || commit(&folding, &reason));
+    pm_day_sum_init(&sum, place->sum_bytes);
+    bool done = sum_and_commit(&folding, &reason);
     tries->again = done && folding.again;
     if (done && !tries->again)
         pm_damaged_log(&sum.damaged, place->world->log);
     else if (!done && pm_world_again(place->world, &tries->conflicts, &reason))
         done = tries->again = true; /* whoever came between may have folded the same rows */
+    else if (!done && folding.at_once && reason.code == PM_ERROR_INPUT && !tries->careful)
+        done = tries->again = tries->careful = true;
     else if (!done && error)
         *error = reason;
     pm_day_sum_finish(&sum);

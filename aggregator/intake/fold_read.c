@@ -112,6 +112,25 @@ static bool show_sums(void *user, struct pm_storage *storage, struct pm_error *e
     return done;
 }
 
+/* What cannot be summed is not shown yet: folding says why. */
+static bool sum_part(struct pm_day_sum *sum, const struct pm_fold_place *place,
+                     const struct pm_shader_key *key, struct pm_error *error)
+{
+    const size_t sum_bytes = place->sum_bytes;
+    struct pm_error reason = {0};
+    pm_day_sum_init(sum, sum_bytes);
+    if (pm_day_sum_read(sum, place, key, &reason))
+        return true;
+    if (reason.code == PM_ERROR_INPUT || reason.code == PM_ERROR_MEMORY) {
+        pm_day_sum_finish(sum);
+        pm_day_sum_init(sum, sum_bytes);
+        return true;
+    }
+    if (error)
+        *error = reason;
+    return false;
+}
+
 static bool sum_parts(struct reading *reading, struct pm_error *error)
 {
     struct pm_folding *folding = reading->folding;
@@ -123,12 +142,13 @@ static bool sum_parts(struct reading *reading, struct pm_error *error)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for parts");
     for (; done && reading->sum_count < count; reading->sum_count++) {
         struct pm_day_sum *sum = &reading->sums[reading->sum_count];
-        struct pm_fold_place place = {
-            .world = folding->world, .quarantine = folding->quarantine, .game = reading->game};
+        struct pm_fold_place place = {.world = folding->world,
+                                      .quarantine = folding->quarantine,
+                                      .sum_bytes = folding->sum_bytes,
+                                      .game = reading->game};
         memcpy(&place.part, reading->parts.data + reading->sum_count * sizeof(unsigned),
                sizeof(unsigned));
-        pm_day_sum_init(sum);
-        done = pm_day_sum_read(sum, &place, reading->key, error);
+        done = sum_part(sum, &place, reading->key, error);
         deltas += sum->deltas.count;
     }
     if (!done || deltas == 0)

@@ -238,6 +238,145 @@ static void test_forgotten_beside_others(void **state)
     sums_finish(&expected);
 }
 
+/* ---- much, and what cannot be ---- */
+
+/* The sums are more than may be kept before they are written. */
+static void test_sums_do_not_fit(void **state)
+{
+    struct place *place = *state;
+    struct sums expected = {0};
+    place->keeping.fold_bytes = 4096;
+    place_open(place);
+    send_all(place, 3, &expected);
+    assert_folds_to(place, &expected);
+    sums_finish(&expected);
+}
+
+static bool check_hot(void *user, const struct pm_storage_key *key, const void *blob, size_t size,
+                      struct pm_error *error)
+{
+    unsigned *blobs = user;
+    struct pm_statistics statistics;
+    (void)key;
+    pm_statistics_init(&statistics);
+    assert_true(pm_statistics_decode(blob, size, &statistics, error));
+    assert_int_equal(statistics.count, statistics.space);
+    for (size_t i = 0; i < statistics.count; i++)
+        assert_int_equal(statistics.points[i].sessions, 11);
+    pm_statistics_finish(&statistics);
+    ++*blobs;
+    return true;
+}
+
+/* A day of one shader that has more points than fit into an arena, once they are decoded. */
+static void test_hot_shader(void **state)
+{
+    enum { SIZES = 8, PLAYERS = 11, POINTS = 1 << 16 };
+    struct place *place = *state;
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    struct pm_shader_profile shaders[SIZES];
+    struct pm_point_counts *points = calloc(POINTS, sizeof(*points));
+    unsigned blobs = 0;
+    struct pm_error error;
+    assert_non_null(points);
+    for (uint32_t i = 0; i < POINTS; i++)
+        points[i] = (struct pm_point_counts){
+            .point = i, .calls = 1, .entry_lanes = 1, .entry_subgroups = 1};
+    for (unsigned i = 0; i < SIZES; i++) {
+        shaders[i] = block_shader(place->arena, 7, POINTS, NULL, 0);
+        shaders[i].points = points;
+        shaders[i].point_count = POINTS;
+        shaders[i].environment.subgroup_size = 1u << i;
+    }
+    for (unsigned i = 0; i < PLAYERS; i++) {
+        struct pm_profile profile = *profile_of(place->arena, &place->random, "game", shaders, 0);
+        const struct pm_profile *profiles = &profile;
+        const struct pm_ingest_source source = token(i), *sources = &source;
+        struct pm_ingest_outcome outcome;
+        profile.shaders = shaders;
+        profile.shader_count = SIZES;
+        if (!pm_aggregator_ingest_from(place->aggregator, &profiles, &sources, 1, &outcome, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(outcome.result, PM_INGEST_STORED);
+    }
+    place->now += DAY;
+    if (!pm_aggregator_fold(place->aggregator, "game", &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(place_rows_that_wait(place), 0);
+    assert_true(storage->operations->read_game(storage, "game", NULL, check_hot, &blobs, &error));
+    assert_int_equal(blobs, SIZES);
+    free(points);
+}
+
+/* A storage of which some function is another. */
+static const struct pm_storage_operations *real;
+static struct pm_storage_operations changed;
+
+static struct pm_storage_operations *change(struct place *place)
+{
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    real = storage->operations;
+    changed = *real;
+    storage->operations = &changed;
+    return &changed;
+}
+
+static void change_back(struct place *place)
+{
+    pm_aggregator_storage(place->aggregator)->operations = real;
+}
+
+static bool read_nothing_marked(struct pm_storage *storage, const char *game, unsigned part,
+                                size_t most, pm_storage_visit_samples visit, void *user,
+                                struct pm_error *error)
+{
+    uint32_t day;
+    unsigned of;
+    return pm_sample_part_has_marks(part, &day, &of)
+               ? pm_fail(error, PM_ERROR_MEMORY, "out of memory, as a test has it")
+               : real->read_samples(storage, game, part, most, visit, user, error);
+}
+
+static void send_one(struct place *place, uint64_t from)
+{
+    const struct pm_point_counts point = block_counts(0, 64, 32);
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+    const struct pm_profile *profile = place_profile(place, &shader);
+    const struct pm_ingest_source source = token(from), *sources = &source;
+    struct pm_ingest_outcome outcome;
+    assert_true(
+        pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+}
+
+static uint32_t clusters(struct place *place)
+{
+    const struct pm_database database = place_estimates(place);
+    assert_int_equal(database.shader_count, 1);
+    return database.shaders[0].points[0].measures[PM_MEASURE_FREQUENCY].clusters;
+}
+
+/* A day that cannot be folded stays, and keeps nobody from what else is known. */
+static void test_stuck(void **state)
+{
+    struct place *place = *state;
+    struct pm_error error;
+    for (unsigned i = 0; i < 6; i++)
+        send_one(place, i);
+    place->now += DAY;
+    assert_int_equal(clusters(place), 6);
+    send_one(place, 1);
+    place->now += DAY;
+    change(place)->read_samples = read_nothing_marked;
+    assert_false(pm_aggregator_fold(place->aggregator, "game", &error));
+    assert_int_equal(error.code, PM_ERROR_MEMORY);
+    assert_int_equal(clusters(place), 6);
+    if (!pm_aggregator_curate(place->aggregator, "game", &error))
+        fail_msg("%s", error.message);
+    change_back(place);
+    assert_true(place_rows_that_wait(place) > 0);
+    assert_int_equal(clusters(place), 7);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -248,6 +387,9 @@ int main(void)
         TEST(test_forgotten_while_it_waits),
         TEST(test_forgotten_on_its_first_day),
         TEST(test_forgotten_beside_others),
+        TEST(test_sums_do_not_fit),
+        TEST(test_hot_shader),
+        TEST(test_stuck),
     };
     return cmocka_run_group_tests_name("fold_day", tests, NULL, NULL);
 }

@@ -377,6 +377,35 @@ static void test_stuck(void **state)
     assert_int_equal(clusters(place), 7);
 }
 
+/* ---- while it is read ---- */
+
+static struct place *folding_place;
+
+/* What waited is folded by another before what is stored is read. */
+static bool fold_and_read_game(struct pm_storage *storage, const char *game, const char *scene,
+                               pm_storage_visit_blob visit, void *user, struct pm_error *error)
+{
+    if (place_rows_that_wait(folding_place) > 0) {
+        folding_place->now += DAY;
+        assert_true(pm_aggregator_fold(folding_place->aggregator, game, error));
+        assert_int_equal(place_rows_that_wait(folding_place), 0);
+    }
+    return real->read_game(storage, game, scene, visit, user, error);
+}
+
+/* Nothing counts twice. */
+static void test_folded_while_it_is_read(void **state)
+{
+    struct place *place = *state;
+    for (unsigned i = 0; i < 6; i++)
+        send_one(place, i);
+    folding_place = place;
+    change(place)->read_game = fold_and_read_game;
+    assert_int_equal(clusters(place), 6);
+    change_back(place);
+    assert_int_equal(clusters(place), 6);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -390,6 +419,7 @@ int main(void)
         TEST(test_sums_do_not_fit),
         TEST(test_hot_shader),
         TEST(test_stuck),
+        TEST(test_folded_while_it_is_read),
     };
     return cmocka_run_group_tests_name("fold_day", tests, NULL, NULL);
 }

@@ -52,9 +52,11 @@ struct shader {
     const struct pm_delta *first;
     size_t count;
     uint32_t known; /* number of points; 0: none is known */
-    struct pm_vote day[PM_CLAIMS_OF_SHADER], others[PM_CLAIMS_OF_SHADER];
-    uint32_t other_days[PM_CLAIMS_OF_SHADER];
-    size_t day_count, other_count;
+    struct pm_vote day[PM_CLAIMS_OF_SHADER];
+    size_t day_count;
+    struct pm_vote *others; /* of other days, as the storage has them, and the days */
+    uint32_t *other_days;
+    size_t other_count, others_allocated;
     uint32_t space; /* that is believed; 0: none of these */
     unsigned claim; /* likewise, where tokens vouch */
     bool fresh, replaces;
@@ -80,6 +82,10 @@ static bool is_same_shader(const struct pm_delta *a, const struct pm_delta *b)
 
 static void chunk_finish(struct chunk *chunk)
 {
+    for (size_t i = 0; i < chunk->shader_count; i++) {
+        free(chunk->shaders[i].others);
+        free(chunk->shaders[i].other_days);
+    }
     free(chunk->shaders);
     free(chunk->scenes);
     free(chunk->spaces);
@@ -119,22 +125,36 @@ static bool begin_chunk(struct chunk *chunk, struct pm_error *error)
     return true;
 }
 
+static bool add_other(struct shader *shader, const struct pm_storage_claim *claim,
+                      struct pm_error *error)
+{
+    if (shader->other_count == shader->others_allocated) {
+        const size_t room = shader->others_allocated ? 2 * shader->others_allocated : 8;
+        struct pm_vote *others = reallocarray(shader->others, room, sizeof(*others));
+        shader->others = others ? others : shader->others;
+        uint32_t *days = others ? reallocarray(shader->other_days, room, sizeof(*days)) : NULL;
+        if (!days)
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu claims", room);
+        shader->other_days = days;
+        shader->others_allocated = room;
+    }
+    shader->others[shader->other_count] =
+        (struct pm_vote){claim->space, claim->facts, claim->tokens};
+    shader->other_days[shader->other_count++] = claim->day;
+    return true;
+}
+
+/* All of them: a place that lies could take from what is true would be worth the lies. */
 static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
 {
     struct chunk *chunk = user;
-    (void)error;
     if (claim->mark || claim->day < chunk->first_day)
         return true;
     for (size_t i = 0; i < chunk->shader_count; i++) {
         struct shader *shader = &chunk->shaders[i];
-        if (shader->first->key.kind != claim->kind ||
-            !pm_shader_key_equal(&shader->first->key.key, &claim->key) ||
-            shader->other_count == PM_CLAIMS_OF_SHADER)
-            continue;
-        shader->others[shader->other_count] =
-            (struct pm_vote){claim->space, claim->facts, claim->tokens};
-        shader->other_days[shader->other_count++] = claim->day;
-        break;
+        if (shader->first->key.kind == claim->kind &&
+            pm_shader_key_equal(&shader->first->key.key, &claim->key))
+            return add_other(shader, claim, error);
     }
     return true;
 }
@@ -211,35 +231,114 @@ static struct pm_storage_blob blob_of(const struct chunk *chunk, const struct pm
 
 /* ---- writing ---- */
 
+static bool is_same_claim(const struct pm_vote *a, const struct pm_vote *b)
+{
+    return a->space == b->space && a->facts == b->facts;
+}
+
 /* Had the claim more votes on another day of the retention? */
 static bool had_more(const struct shader *shader, const struct pm_vote *vote, uint32_t day)
 {
     for (size_t i = 0; i < shader->other_count; i++) {
         const struct pm_vote *other = &shader->others[i];
-        if (other->space == vote->space && other->facts == vote->facts)
+        if (is_same_claim(other, vote))
             return other->tokens > vote->tokens ||
                    (other->tokens == vote->tokens && shader->other_days[i] > day);
     }
     return false;
 }
 
-/* Appends the day's votes; returns how many there are then. */
-static size_t collect_votes(const struct shader *shader, struct pm_storage_claim *claims,
-                            size_t count)
+/* A claim that the storage has, or that is to be put into it. */
+struct kept {
+    struct pm_vote vote;
+    uint32_t day;
+    bool stored, fresh; /* it is there, as it is or otherwise; it is to be put */
+    bool first;         /* what is believed of the shader is by it */
+};
+
+/* Those that stay first. */
+static int compare_kept(const void *a, const void *b)
 {
-    const struct pm_storage_key *key = &shader->first->key;
-    for (size_t i = 0; i < shader->day_count; i++) {
-        const struct pm_vote *vote = &shader->day[i];
-        if (vote->tokens > 0 && !had_more(shader, vote, key->day))
-            claims[count++] = (struct pm_storage_claim){.game = key->game,
-                                                        .key = key->key,
-                                                        .kind = key->kind,
-                                                        .space = vote->space,
-                                                        .facts = vote->facts,
-                                                        .day = key->day,
-                                                        .tokens = vote->tokens};
+    const struct kept *left = a, *right = b;
+    if (left->first != right->first)
+        return left->first ? -1 : 1;
+    if (left->vote.tokens != right->vote.tokens)
+        return left->vote.tokens > right->vote.tokens ? -1 : 1;
+    if (left->day != right->day)
+        return left->day > right->day ? -1 : 1;
+    if (left->vote.space != right->vote.space)
+        return left->vote.space < right->vote.space ? -1 : 1;
+    return (left->vote.facts > right->vote.facts) - (left->vote.facts < right->vote.facts);
+}
+
+static bool is_among(const struct pm_vote *votes, size_t count, const struct pm_vote *vote)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (is_same_claim(&votes[i], vote))
+            return true;
     }
+    return false;
+}
+
+/* The shader's claims as they are with the day's, those that stay first; returns how many.
+ * kept: has room for all. */
+static size_t collect_claims(const struct shader *shader, struct kept *kept)
+{
+    const uint32_t day = shader->first->key.day;
+    struct pm_vote fresh[PM_CLAIMS_OF_SHADER];
+    size_t count = 0, fresh_count = 0, first = SIZE_MAX;
+    for (size_t i = 0; i < shader->day_count; i++) {
+        if (shader->day[i].tokens > 0 && !had_more(shader, &shader->day[i], day))
+            fresh[fresh_count++] = shader->day[i];
+    }
+    for (size_t i = 0; i < fresh_count; i++)
+        kept[count++] =
+            (struct kept){.vote = fresh[i],
+                          .day = day,
+                          .fresh = true,
+                          .stored = is_among(shader->others, shader->other_count, &fresh[i])};
+    for (size_t i = 0; i < shader->other_count; i++) {
+        if (!is_among(fresh, fresh_count, &shader->others[i]))
+            kept[count++] = (struct kept){
+                .vote = shader->others[i], .day = shader->other_days[i], .stored = true};
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (kept[i].vote.space == shader->space &&
+            (first == SIZE_MAX || kept[i].vote.tokens > kept[first].vote.tokens))
+            first = i;
+    }
+    if (first != SIZE_MAX)
+        kept[first].first = true;
+    qsort(kept, count, sizeof(*kept), compare_kept);
     return count;
+}
+
+/* Appends the day's votes that are kept, and drops what has fewest: else whoever says something
+ * else in each upload would fill the storage. */
+static bool collect_votes(const struct chunk *chunk, const struct shader *shader,
+                          struct pm_storage_claim *claims, size_t *claim_count,
+                          struct pm_error *error)
+{
+    struct pm_storage *storage = chunk->world->storage;
+    const struct pm_storage_key *key = &shader->first->key;
+    struct kept *kept = calloc(shader->other_count + PM_CLAIMS_OF_SHADER, sizeof(*kept));
+    bool done = kept || pm_fail(error, PM_ERROR_MEMORY, "out of memory for claims");
+    const size_t count = done ? collect_claims(shader, kept) : 0;
+    for (size_t i = 0; done && i < count; i++) {
+        const struct pm_storage_claim claim = {.game = key->game,
+                                               .key = key->key,
+                                               .kind = key->kind,
+                                               .space = kept[i].vote.space,
+                                               .facts = kept[i].vote.facts,
+                                               .day = kept[i].day,
+                                               .tokens = kept[i].vote.tokens};
+        if (i < PM_CLAIMS_OF_SHADER && kept[i].fresh)
+            claims[(*claim_count)++] = claim;
+        else if (i >= PM_CLAIMS_OF_SHADER && kept[i].stored)
+            done = storage->operations->drop_claim(storage, &claim, error);
+    }
+    free(kept);
+    return done;
 }
 
 /* What was gathered by a lie goes. */
@@ -278,7 +377,8 @@ static bool write_chunk(struct chunk *chunk, struct pm_error *error)
         /* One for all of a game's. */
         if (done && shader->replaces && replaced++ == 0)
             done = pm_storage_note_change(storage, shader->first->key.game, error);
-        claim_count = collect_votes(shader, claims, claim_count);
+        if (done && shader->day_count > 0)
+            done = collect_votes(chunk, shader, claims, &claim_count, error);
         for (size_t j = 0; j < shader->count; j++) {
             if (is_believed(shader, &shader->first[j]))
                 blobs[blob_count++] = blob_of(chunk, &shader->first[j]);

@@ -1,5 +1,6 @@
 /* What tokens say that a shader is, and that a token's day is one cluster. The clock is the test's.
  */
+#include "aggregator/trust/votes.h"
 #include "tests/aggregator/trust/trust_place.h"
 
 #include <math.h>
@@ -149,6 +150,73 @@ static void test_known_shader(void **state)
     assert_false(replaced);
 }
 
+/* One upload of shader 1, of whose sixteen points these run at most once. */
+static void send_map(struct place *place, unsigned from, const uint8_t map[2], uint64_t lanes)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_error error;
+    struct pm_point_counts points[16];
+    for (uint32_t i = 0; i < 16; i++)
+        points[i] = block_counts(i, 1000, lanes);
+    struct pm_shader_profile shader = block_shader(place->arena, 1, 16, points, 16);
+    shader.at_most_once = map;
+    const struct pm_profile *profile = profile_of(place->arena, &place->random, "game", &shader, 1);
+    const struct pm_ingest_source source = trust_token(from), *sources = &source;
+    if (!pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+}
+
+static bool count_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    static const uint8_t of_points[PM_SCOPE_BYTES];
+    (void)error;
+    *(unsigned *)user += memcmp(claim->scope, of_points, sizeof(of_points)) == 0;
+    return true;
+}
+
+/* However many lies of few there are, whatever their numbers: what many said stands among them, and
+ * the storage keeps few of them. */
+static void test_many_lies(void **state)
+{
+    enum { LIES = 12, HONEST = 20, DAYS = 8 };
+    static const uint8_t honest[2] = {0x35, 0x11};
+    uint8_t lies[LIES][2];
+    struct place *place = *state;
+    struct pm_storage *storage;
+    struct pm_error error;
+    uint32_t space;
+    unsigned count = 0, claims = 0;
+    trust_open(place, 4, 3);
+    for (unsigned i = 1; i < 65536 && count < LIES; i++) {
+        const uint8_t map[2] = {(uint8_t)i, (uint8_t)(i >> 8)};
+        if (pm_facts_of(map, 16) < pm_facts_of(honest, 16))
+            memcpy(lies[count++], map, sizeof(map));
+    }
+    assert_int_equal(count, LIES);
+    for (unsigned day = 0; day < DAYS; day++) {
+        for (unsigned i = 1; i <= HONEST; i++)
+            send_map(place, i, honest, 100);
+        for (unsigned i = 0; day > 0 && day < 4 && i < 4; i++)
+            send_map(place, 101, lies[4 * (day - 1) + i], 900);
+        place->now += DAY;
+        const struct pm_ratio found = trust_known(place, "game", 1, &space);
+        assert_int_equal(found.clusters, HONEST * (day + 1));
+        assert_true(fabs(found.mean - 0.1) < 1e-6);
+    }
+    /* A day on which more lie than not: fewer than what many said on another. */
+    for (unsigned i = 1; i <= 2; i++)
+        send_map(place, i, honest, 100);
+    for (unsigned i = 101; i <= 103; i++)
+        send_map(place, i, lies[0], 900);
+    place->now += DAY;
+    assert_int_equal(trust_known(place, "game", 1, &space).clusters, HONEST * DAYS + 2);
+    storage = pm_aggregator_storage(place->aggregator);
+    if (!storage->operations->read_claims(storage, "game", count_claim, &claims, &error))
+        fail_msg("%s", error.message);
+    assert_in_range(claims, 2, 8);
+}
+
 /* ---- one cluster a day ---- */
 
 /* What a token sends on one day is one pair, whatever comes in between, until the day has ended and
@@ -210,6 +278,7 @@ int main(void)
         TEST(test_standing_claim),
         TEST(test_facts_are_a_claim),
         TEST(test_known_shader),
+        TEST(test_many_lies),
         TEST(test_a_day_is_one_cluster),
         TEST(test_day_marks_go),
     };

@@ -88,9 +88,19 @@ static bool is_vouched(const struct curation *curation, bool plain, uint32_t spa
  * said of it by then can be told from one another only by all of them together. */
 static uint32_t vouched_day(const struct curation *curation, bool plain, uint32_t space)
 {
+    if (curation->curator->min_tokens <= 1)
+        return curation->today;
     const struct pm_storage_claim *claim = find_claim(curation, plain, space);
     const bool enough = claim && claim->tokens >= curation->curator->min_tokens;
     return enough ? claim->day : 0;
+}
+
+/* The same of all that is judged together; flags: those of it. */
+static uint32_t last_vouched_day(const struct curation *curation, uint32_t flags, uint32_t space)
+{
+    const uint32_t plain = vouched_day(curation, true, space);
+    const uint32_t flagged = flags != 0 ? vouched_day(curation, false, space) : 0;
+    return plain > flagged ? plain : flagged;
 }
 
 /* ---- one shader ---- */
@@ -264,7 +274,7 @@ static bool show(const struct curation *curation, const struct judged *judged,
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
 {
-    const uint32_t day = vouched_day(curation, flags == 0, judged->statistics->space);
+    const uint32_t day = last_vouched_day(curation, flags, judged->statistics->space);
     const uint32_t space = judged->statistics->space;
     struct pm_shader_estimates shader = {
         .key = curation->key.key,

@@ -166,6 +166,71 @@ static void test_new_contributors(void **state)
         view_finish(&views[i]);
 }
 
+/* Where no token has to vouch, what is published follows what is known, day by day. */
+static void test_without_tokens(void **state)
+{
+    struct place *place = *state;
+    struct view views[3];
+    place->keeping.min_tokens = 1;
+    place_open(place);
+    for (uint8_t i = 1; i <= 4; i++)
+        send(place, i, 32);
+    look(place, &views[0]);
+    for (uint8_t i = 1; i <= 4; i++)
+        send(place, 10 + i, 64);
+    place->now += 2 * HOUR;
+    look(place, &views[1]);
+    assert_true(is_same(&views[0], &views[1], 0));
+    place->now += DAY;
+    look(place, &views[2]);
+    assert_false(is_same(&views[0], &views[2], 0));
+    const struct pm_shader_estimates *shader = shader_of(place, &views[2], 1);
+    assert_non_null(shader);
+    assert_true(shader->published);
+    assert_true(shader->points[0].measures[0].mean > 0.6);
+    assert_int_equal(shader->as_of_day, 20001);
+    for (int i = 0; i < 3; i++)
+        view_finish(&views[i]);
+}
+
+/* The points of shader 5 by a token. Those without flags leave point 1 to the others. */
+static void send_flagged(struct place *place, uint8_t token, uint32_t flags, uint64_t lanes)
+{
+    struct pm_ingest_outcome outcome;
+    struct pm_ingest_source source = {.fleet = true};
+    const struct pm_ingest_source *sources = &source;
+    const struct pm_point_counts points[] = {block_counts(0, 64, lanes), block_counts(1, 64, 32)};
+    struct pm_shader_profile shader = block_shader(place->arena, 5, 2, points, flags != 0 ? 2 : 1);
+    shader.flags = flags;
+    const struct pm_profile *profile = place_profile(place, &shader);
+    memset(source.digest, token, sizeof(source.digest));
+    assert_true(
+        pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+}
+
+/* What is judged together changes also when only those without flags are new. */
+static void test_new_contributors_without_flags(void **state)
+{
+    struct place *place = *state;
+    struct view views[2];
+    for (uint8_t i = 1; i <= TOKENS; i++) {
+        send_flagged(place, i, 0, 32);
+        send_flagged(place, 10 + i, PM_PROFILE_OCCLUDED, 32);
+    }
+    look(place, &views[0]);
+    const struct pm_shader_estimates *shader = shader_of(place, &views[0], 5);
+    assert_non_null(shader);
+    assert_int_equal(shader->flags, PM_PROFILE_OCCLUDED);
+    place->now += DAY;
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send_flagged(place, i, 0, 64);
+    look(place, &views[1]);
+    assert_false(is_same(&views[0], &views[1], 0));
+    assert_int_equal(shader_of(place, &views[1], 5)->as_of_day, 20001);
+    view_finish(&views[0]);
+    view_finish(&views[1]);
+}
+
 /* Nothing is published twice within the hour, also what is new. */
 static void test_once_an_hour(void **state)
 {
@@ -384,6 +449,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_one_upload_changes_nothing),
         TEST(test_new_contributors),
+        TEST(test_without_tokens),
+        TEST(test_new_contributors_without_flags),
         TEST(test_once_an_hour),
         TEST(test_forgotten_at_once),
         TEST(test_clock_that_was_ahead),

@@ -70,6 +70,30 @@ static bool check_profile(const struct pm_profile *profile, struct pm_error *err
     return check_repeats(profile, error);
 }
 
+/* Leaves out what has no points. */
+static bool keep_measured(struct pm_prepared *prepared, const struct pm_profile *profile,
+                          struct pm_error *error)
+{
+    size_t count = 0;
+    prepared->profile = profile;
+    for (size_t i = 0; i < profile->shader_count; i++)
+        count += profile->shaders[i].point_count > 0;
+    if (count == profile->shader_count)
+        return true;
+    prepared->shaders = calloc(count + 1, sizeof(*prepared->shaders));
+    if (!prepared->shaders)
+        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", count);
+    prepared->measured = *profile;
+    prepared->measured.shaders = prepared->shaders;
+    prepared->measured.shader_count = 0;
+    for (size_t i = 0; i < profile->shader_count; i++) {
+        if (profile->shaders[i].point_count > 0)
+            prepared->shaders[prepared->measured.shader_count++] = profile->shaders[i];
+    }
+    prepared->profile = &prepared->measured;
+    return true;
+}
+
 struct pm_prepared *pm_ingest_prepare(struct pm_quarantine *quarantine,
                                       const struct pm_profile *profile, struct pm_error *error)
 {
@@ -83,8 +107,12 @@ struct pm_prepared *pm_ingest_prepare(struct pm_quarantine *quarantine,
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for a profile");
         return NULL;
     }
-    prepared->profile = profile;
     pm_buffer_init(&prepared->samples, SAMPLES_CAP);
+    if (!keep_measured(prepared, profile, error)) {
+        pm_prepared_destroy(prepared);
+        return NULL;
+    }
+    profile = prepared->profile;
     for (unsigned part = 0; part < PM_SAMPLE_PARTS; part++) {
         const struct pm_shader_profile *before = NULL;
         for (size_t i = 0; i < profile->shader_count; i++) {
@@ -110,10 +138,17 @@ void pm_prepared_destroy(struct pm_prepared *prepared)
     if (!prepared)
         return;
     pm_buffer_finish(&prepared->samples);
+    free(prepared->shaders);
     free(prepared);
 }
 
 size_t pm_prepared_bytes(const struct pm_prepared *prepared)
 {
     return sizeof(*prepared) + prepared->samples.allocated;
+}
+
+size_t pm_prepared_claims(const struct pm_prepared *prepared)
+{
+    const struct pm_profile *profile = prepared->profile;
+    return profile->shader_count * (profile->scene && *profile->scene ? 2 : 1);
 }

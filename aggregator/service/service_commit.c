@@ -82,7 +82,7 @@ static struct timespec rehearsal_after(const struct pm_service *service)
 static void take_group(struct pm_service *service, struct pm_request *group[static PM_COMMIT_GROUP],
                        size_t *taken, bool *idle)
 {
-    size_t count = 0;
+    size_t count = 0, shaders = 0;
     pthread_mutex_lock(&service->mutex);
     const struct timespec until = rehearsal_after(service);
     *idle = false;
@@ -93,7 +93,8 @@ static void take_group(struct pm_service *service, struct pm_request *group[stat
         else
             pthread_cond_wait(&service->queue_changed, &service->mutex);
     }
-    while (service->first && count < PM_COMMIT_GROUP) {
+    while (service->first && count < PM_COMMIT_GROUP && shaders < PM_COMMIT_SHADERS) {
+        shaders += service->first->profile.shader_count;
         group[count++] = service->first;
         service->first = service->first->next;
         service->queued--;

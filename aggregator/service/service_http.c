@@ -15,6 +15,9 @@
 #define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
 /* What a point takes in the statistics of a day (docs/operating.md, Sizing). */
 #define POINT_BYTES 130
+/* What a claim takes in the storage until its day has ended, and in memory while it is noted. */
+#define MARK_BYTES 128
+#define CLAIM_BYTES ((size_t)512)
 #define LARGE_PROFILE ((size_t)1 << 20)
 /* A body that is refused while it comes in is read to its end, so that the peer sees why, but no
  * further than this. */
@@ -183,7 +186,8 @@ static bool charge_day(struct pm_request *request)
     uint64_t points = 0;
     for (size_t i = 0; i < request->profile.shader_count; i++)
         points += request->profile.shaders[i].point_count;
-    const uint64_t bytes = pm_prepared_bytes(request->prepared) + points * POINT_BYTES;
+    const uint64_t bytes = pm_prepared_bytes(request->prepared) + points * POINT_BYTES +
+                           pm_prepared_claims(request->prepared) * MARK_BYTES;
     const unsigned wait =
         request->has_source
             ? pm_rates_take(&request->service->rates, PM_RATE_STORED, request->source.digest,
@@ -207,7 +211,8 @@ static enum MHD_Result take_upload(struct pm_request *request)
     }
     pm_buffer_finish(&request->body);
     if (!charge_day(request) ||
-        !hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared)))
+        !hold(request, pm_arena_used(request->arena) + pm_prepared_bytes(request->prepared) +
+                           pm_prepared_claims(request->prepared) * CLAIM_BYTES))
         return answer(request);
     pm_peers_set_busy(request->service, request->connection, true);
     if (pm_commit_enqueue(request))

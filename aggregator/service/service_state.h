@@ -122,6 +122,8 @@ void pm_files_finish(struct pm_service *service);
 /* ---- service_commit.c ---- */
 
 #define PM_COMMIT_GROUP 512 /* uploads of one transaction, at most */
+/* Their shaders: with as many or more it takes no further upload. Each costs claims. */
+#define PM_COMMIT_SHADERS ((size_t)1 << 16)
 
 /* Suspends the request's connection and queues it; false when the service is stopping, or the queue
  * is full. */

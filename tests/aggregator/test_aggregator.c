@@ -189,6 +189,65 @@ static void test_bounds_spaces(void **state)
     place_store(place, profile_of(place->arena, &place->random, "game", shaders, 4));
 }
 
+static bool count_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    const struct pm_shader_key key = key_of(2);
+    (void)error;
+    assert_true(claim->kind != PM_KIND_BLOCK || pm_shader_key_equal(&claim->key, &key));
+    *(unsigned *)user += claim->kind == PM_KIND_BLOCK;
+    return true;
+}
+
+/* A shader of which nothing was measured says nothing, and costs nothing. */
+static void test_nothing_measured(void **state)
+{
+    struct place *place = *state;
+    struct pm_storage *storage;
+    struct pm_error error;
+    struct pm_ingest_outcome outcome;
+    unsigned claims = 0;
+    const struct pm_ingest_source source = {{1, 2, 3}}, *sources = &source;
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shaders[] = {block_shader(place->arena, 1, 2, NULL, 0),
+                                                block_shader(place->arena, 2, 1, &point, 1),
+                                                block_shader(place->arena, 3, 2, NULL, 0)};
+    place->keeping.min_tokens = 3;
+    place_open(place);
+    storage = pm_aggregator_storage(place->aggregator);
+    const struct pm_profile *all = profile_of(place->arena, &place->random, "game", shaders, 3);
+    if (!pm_aggregator_ingest_from(place->aggregator, &all, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+    assert_int_equal(place_estimates(place).shader_count, 1);
+    if (!storage->operations->read_claims(storage, "game", count_claim, &claims, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(claims, 1);
+    const struct pm_profile *none = profile_of(place->arena, &place->random, "game", shaders, 1);
+    if (!pm_aggregator_ingest_from(place->aggregator, &none, &sources, 1, &outcome, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(outcome.result, PM_INGEST_STORED);
+    assert_int_equal(place_estimates(place).shader_count, 1);
+}
+
+/* How much an upload claims is known before it is stored. */
+static void test_claims_of_an_upload(void **state)
+{
+    struct place *place = *state;
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shaders[] = {block_shader(place->arena, 1, 1, &point, 1),
+                                                block_shader(place->arena, 2, 2, NULL, 0),
+                                                block_shader(place->arena, 3, 1, &point, 1)};
+    struct pm_profile *profile = profile_of(place->arena, &place->random, "game", shaders, 3);
+    struct pm_error error;
+    for (int i = 0; i < 2; i++) {
+        profile->scene = i > 0 ? "cave" : "";
+        struct pm_prepared *prepared = pm_aggregator_prepare(place->aggregator, profile, &error);
+        assert_non_null(prepared);
+        assert_int_equal(pm_prepared_claims(prepared), i > 0 ? 4 : 2);
+        pm_prepared_destroy(prepared);
+    }
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
@@ -200,6 +259,8 @@ int main(void)
         TEST(test_grouping_does_not_matter),
         TEST(test_threads),
         TEST(test_bounds_spaces),
+        TEST(test_nothing_measured),
+        TEST(test_claims_of_an_upload),
     };
     return cmocka_run_group_tests_name("aggregator", tests, NULL, NULL);
 }

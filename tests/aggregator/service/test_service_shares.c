@@ -160,6 +160,36 @@ static long upload_large(struct place *place, const char *token, size_t points)
     return status;
 }
 
+/* As many shaders of one point. */
+static long upload_shaders(struct place *place, const char *token, size_t count)
+{
+    struct pm_shader_profile *shaders = calloc(count, sizeof(*shaders));
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    struct pm_buffer bytes;
+    for (size_t i = 0; i < count; i++)
+        shaders[i] = block_shader(place->arena, i, 1, &point, 1);
+    http_encode(profile_of(place->arena, &place->random, "game", shaders, count), &bytes);
+    struct reply reply =
+        place_send(place, (struct request){.token = token, .body = bytes.data, .size = bytes.size});
+    const long status = reply.status;
+    reply_finish(&reply);
+    pm_buffer_finish(&bytes);
+    free(shaders);
+    return status;
+}
+
+/* What an upload claims takes memory while it is stored, however few points it has. */
+static void test_claims_of_a_token(void **state)
+{
+    struct place *place = *state;
+    write_tokens(place);
+    place->serving.token_bytes = (size_t)2 << 20;
+    place_serve(place);
+    assert_int_equal(upload_shaders(place, "greedy", 1000), 204);
+    assert_int_equal(upload_shaders(place, "greedy", 4000), 429);
+    assert_int_equal(upload_shaders(place, "greedy", 1000), 204);
+}
+
 #define STALLED_BYTES ((size_t)(4 << 20) - 1)
 
 /* One token with 64 stalled bodies of 4 MiB has 8 of them; nobody else is told to wait. */
@@ -296,9 +326,13 @@ static void test_shares(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_who_is_one),    cmocka_unit_test(test_shares),
-        TEST(test_connections_of_an_address), TEST(test_gone_in_the_middle),
-        TEST(test_bytes_of_a_token),          TEST(test_shedding),
+        cmocka_unit_test(test_who_is_one),
+        cmocka_unit_test(test_shares),
+        TEST(test_connections_of_an_address),
+        TEST(test_gone_in_the_middle),
+        TEST(test_bytes_of_a_token),
+        TEST(test_claims_of_a_token),
+        TEST(test_shedding),
         TEST(test_stored_of_a_token),
     };
     curl_global_init(CURL_GLOBAL_ALL);

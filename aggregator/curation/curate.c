@@ -126,12 +126,16 @@ static bool judge(const struct pm_curator *curator, const struct pm_series *gath
     out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
     if (!out->points || !out->deficit)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
+    /* A space costs an uploader nothing: points that nobody measured are all alike. */
+    const struct pm_aged_point none = {.point = aged->space};
+    struct pm_point_estimate unmeasured;
+    pm_estimate_aged_point(aged, &none, &unmeasured);
     size_t at = 0;
     for (uint32_t i = 0; i < aged->space; i++) {
-        const bool known = at < aged->count && aged->points[at].point == i;
-        const struct pm_aged_point none = {.point = i};
-        const struct pm_aged_point *point = known ? &aged->points[at++] : &none;
-        pm_estimate_aged_point(aged, point, &out->points[i]);
+        if (at < aged->count && aged->points[at].point == i)
+            pm_estimate_aged_point(aged, &aged->points[at++], &out->points[i]);
+        else
+            out->points[i] = unmeasured;
         const bool covered = pm_is_covered(&curator->rules, aged->kind, &out->points[i]);
         out->covered += covered;
         if (!covered || (!curator->publish_all &&
@@ -357,6 +361,11 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
         curation->flags == 0 ? curation->plain.exact.space : curation->all.exact.space;
     const bool plain = is_vouched(curation, true, space);
     const bool flagged = is_vouched(curation, false, space);
+    /* What too few sent and nobody watches comes to nothing. */
+    if (done && !plain && !flagged && !curation->everything && !curation->observe) {
+        forget_gathered(curation);
+        return true;
+    }
     if (done && curation->plain.exact.space != 0) {
         done = judge(curation->curator, &curation->plain, &judged, error);
         chosen = done && (curation->flags == 0 ||

@@ -31,18 +31,18 @@
 #define PM_SHIFT_LOOKS 60   /* days that a retention has */
 #define PM_SHIFT_CLUSTERS 3 /* that a day must have of a measure */
 
-struct pm_shift_before;
-struct pm_shift_day;
+struct pm_shift_row;
 
 struct pm_shift {
     uint32_t half_life; /* days; 0: all days weigh the same */
     uint32_t space;     /* 0: nothing was added yet */
     unsigned measures;
-    struct pm_shift_before *before;           /* of each point and measure; NULL: none yet */
-    uint32_t newest;                          /* day of them */
-    struct pm_shift_day *days[PM_SHIFT_DAYS]; /* the oldest first; of each point and measure */
-    uint32_t dates[PM_SHIFT_DAYS];
-    unsigned count; /* of these */
+    struct pm_shift_row *rows; /* of each point and measure that was seen, ascending */
+    size_t row_count;
+    bool has_before;               /* there are days before the last ones */
+    uint32_t newest;               /* day of them */
+    uint32_t dates[PM_SHIFT_DAYS]; /* the last days, the oldest first */
+    unsigned count;                /* of these */
 };
 
 /* Begins as {.half_life}. */

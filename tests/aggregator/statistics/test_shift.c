@@ -176,6 +176,43 @@ static void test_flags(void **state)
     pm_series_finish(&all);
 }
 
+/* A space costs an uploader nothing: what is kept goes by what was measured. */
+static void test_a_large_space(void **state)
+{
+    struct pm_shift shift = {.half_life = HALF_LIFE};
+    struct pm_error error;
+    uint32_t since = 0;
+    bool found = false;
+    (void)state;
+    for (uint32_t day = 0; day < 20 && !found; day++) {
+        struct pm_statistics statistics;
+        pm_statistics_init(&statistics);
+        for (uint32_t i = 0; i < CLUSTERS; i++) {
+            /* Others on the days between. */
+            struct pm_point_counts points[2] = {{.point = 7 + day % 2}, {.point = 1000000}};
+            for (int j = 0; j < 2; j++) {
+                points[j].calls = 1;
+                points[j].entry_lanes = points[j].entry_subgroups = WRITES;
+                points[j].counts[PM_ZERO_WRITES] = WRITES;
+                points[j].counts[PM_ZERO_ZERO_WRITES] = (j > 0 && day >= 12 ? 800 : 100) + i;
+            }
+            const struct pm_shader_profile shader = {.kind = PM_KIND_ZERO,
+                                                     .space = PM_STATISTICS_MAX_SPACE,
+                                                     .points = points,
+                                                     .point_count = 2};
+            assert_true(pm_statistics_add_profile(&statistics, &shader, &error));
+        }
+        assert_true(pm_shift_add(&shift, &statistics, FIRST + day, &error));
+        pm_statistics_finish(&statistics);
+        assert_in_range(shift.row_count, 1, 3 * pm_measure_count(PM_KIND_ZERO));
+        found = pm_shift_find(&shift, &since);
+        assert_int_equal(found, day == 12 + PM_SHIFT_DAYS - 1);
+    }
+    assert_true(found);
+    assert_int_equal(since, FIRST + 12);
+    pm_shift_finish(&shift);
+}
+
 static void test_damaged(void **state)
 {
     struct days *days = *state;
@@ -200,10 +237,8 @@ static void test_damaged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_a_patch),
-        TEST(test_what_is_no_patch),
-        TEST(test_flags),
-        TEST(test_damaged),
+        TEST(test_a_patch),       TEST(test_what_is_no_patch), TEST(test_flags),
+        TEST(test_a_large_space), TEST(test_damaged),
     };
     return cmocka_run_group_tests_name("shift", tests, NULL, NULL);
 }

@@ -152,6 +152,22 @@ static bool fill_race(const struct judging *judging, const struct pm_gathered_ra
     return true;
 }
 
+/* Of the pairs there is nothing but what is believed before anything is known. That says how often
+ * each is to be measured, and takes nothing from a winner. */
+static bool judge_with_pairs(struct judging *judging, struct pm_error *error)
+{
+    const struct pm_race_result result = judging->result;
+    const uint32_t winner = judging->gathered[result.winner].point;
+    if (!judge(judging, error))
+        return false;
+    judging->result = result;
+    for (size_t i = 0; i < judging->count; i++) {
+        if (judging->gathered[i].point == winner)
+            judging->result.winner = i;
+    }
+    return true;
+}
+
 /* count 0: nothing may be said of it. */
 static bool judge_race(struct judging *judging, struct pm_gathered_race *race, uint32_t least,
                        struct pm_error *error)
@@ -163,7 +179,7 @@ static bool judge_race(struct judging *judging, struct pm_gathered_race *race, u
         return false;
     const size_t before = judging->count;
     add_pairs(judging);
-    return judging->count == before || judge(judging, error);
+    return judging->count == before || judge_with_pairs(judging, error);
 }
 
 /* ---- all of a game ---- */

@@ -168,6 +168,53 @@ static void test_winner(void **state)
     assert_null(race_of(place, 1));
 }
 
+/* An arm of so many clusters in each half, of one day, alternately this much above and below. */
+static void set_arm(struct pm_gathered_arm *arm, struct pm_race_day days[2], uint32_t variant,
+                    double log_ratio)
+{
+    enum { CLUSTERS = 200 };
+    const double apart = 0.02;
+    arm->point = players_point(variant);
+    for (unsigned i = 0; i < 2; i++) {
+        days[i] = (struct pm_race_day){.day = 20000, .n = CLUSTERS};
+        arm->halves[i] =
+            (struct pm_race_half){.sums = {CLUSTERS, CLUSTERS * log_ratio,
+                                           CLUSTERS * (log_ratio * log_ratio + apart * apart)},
+                                  .days = &days[i],
+                                  .count = 1};
+    }
+}
+
+/* A winner by few percent stays one while its pairs are not measured yet, and these are asked for.
+ */
+static void test_winner_stays_beside_pairs(void **state)
+{
+    enum { ARMS = 4 };
+    static const double logs[ARMS] = {-0.03, -0.005, -0.004, 0.001};
+    struct place *place = *state;
+    struct pm_gathered_arm arms[ARMS];
+    struct pm_race_day days[ARMS][2];
+    struct pm_gathered_race race = {.key = key_of(1),
+                                    .environment = players_environment(),
+                                    .vouched_day = 20000,
+                                    .arms = arms,
+                                    .count = ARMS};
+    const struct pm_race_gathering gathering = {.races = &race, .count = 1};
+    struct pm_races races = {0};
+    const uint32_t *vouched_days;
+    struct pm_error error;
+    for (unsigned i = 0; i < ARMS; i++)
+        set_arm(&arms[i], days[i], 5 + i, logs[i]);
+    if (!pm_races_judge(&gathering, pm_aggregator_curator(place->aggregator), place->arena, &races,
+                        &vouched_days, &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(races.race_count, 1);
+    assert_true(races.races[0].variant_count > ARMS);
+    assert_int_equal(races.races[0].winner, players_point(5));
+    assert_true(races.races[0].low < -0.03 && -0.03 < races.races[0].high);
+    assert_true(races.races[0].high < 0);
+}
+
 /* Whatever one token says, and however often one looks: of many races of equals none has a winner.
  * By the rules one in twenty might ever have one. */
 static void test_one_token_decides_nothing(void **state)
@@ -284,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_clusters),
         TEST(test_winner),
+        TEST(test_winner_stays_beside_pairs),
         TEST(test_made_up_variants),
         TEST(test_one_token_decides_nothing),
         TEST(test_when_it_is_published),

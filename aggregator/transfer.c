@@ -333,7 +333,10 @@ bool pm_aggregator_drop(struct pm_aggregator *aggregator, const char *game,
 {
     struct drop what = {game, key, blobs};
     *blobs = 0;
-    return (!key || pm_fold_what_can_be(&aggregator->folding, game, error)) &&
-           pm_world_transact(&aggregator->world, PM_DURABLE, drop, &what, error) &&
-           (!key || pm_curate_publish_at_once(&aggregator->curator, game, error));
+    if ((key && !pm_fold_what_can_be(&aggregator->folding, game, error)) ||
+        !pm_world_transact(&aggregator->world, PM_DURABLE, drop, &what, error))
+        return false;
+    if (!key)
+        pm_prior_pool_forget(aggregator->curator.priors, game);
+    return !key || pm_curate_publish_at_once(&aggregator->curator, game, error);
 }

@@ -36,12 +36,23 @@ void pm_prior_pool_destroy(struct pm_prior_pool *pool)
     free(pool);
 }
 
-static struct game *find_or_add(struct pm_prior_pool *pool, const char *name)
+static struct game *find(struct pm_prior_pool *pool, const char *name)
 {
     for (size_t i = 0; i < pool->count; i++) {
         if (strcmp(pool->games[i].name, name) == 0)
             return &pool->games[i];
     }
+    return NULL;
+}
+
+static void forget(struct pm_prior_pool *pool, struct game *game)
+{
+    free(game->name);
+    *game = pool->games[--pool->count];
+}
+
+static struct game *add(struct pm_prior_pool *pool, const char *name)
+{
     if (pool->count == MOST_GAMES)
         return NULL;
     struct game *game = &pool->games[pool->count];
@@ -56,10 +67,20 @@ void pm_prior_pool_put(struct pm_prior_pool *pool, const char *game,
     if (!pool)
         return;
     pthread_mutex_lock(&pool->mutex);
-    struct game *known = find_or_add(pool, game);
-    if (known)
-        known->moments = *moments;
+    struct game *known = find(pool, game);
+    if (known && moments->points == 0) {
+        forget(pool, known);
+    } else if (moments->points > 0) {
+        known = known ? known : add(pool, game);
+        if (known)
+            known->moments = *moments;
+    }
     pthread_mutex_unlock(&pool->mutex);
+}
+
+void pm_prior_pool_forget(struct pm_prior_pool *pool, const char *game)
+{
+    pm_prior_pool_put(pool, game, &(struct pm_prior_moments){0});
 }
 
 struct pm_prior pm_prior_pool_fit(struct pm_prior_pool *pool, const char *game,

@@ -16,10 +16,12 @@ struct pm_prior_pool;
 struct pm_prior_pool *pm_prior_pool_create(void);
 void pm_prior_pool_destroy(struct pm_prior_pool *pool);
 
-/* Takes the place of what was known of the game. Where there is no memory, or no room among 4,096
- * games, others do not learn from it. */
+/* Takes the place of what was known of the game, which has no place where that is nothing. Where
+ * there is no memory, or no room among 4,096 games, others do not learn from it. */
 void pm_prior_pool_put(struct pm_prior_pool *pool, const char *game,
                        const struct pm_prior_moments *moments);
+
+void pm_prior_pool_forget(struct pm_prior_pool *pool, const char *game);
 
 /* From the game's own moments (NULL: those that were put last) and what is known of all others.
  * pool: NULL: nothing is. */

@@ -6,6 +6,7 @@
 #include "aggregator/curation/quantize.h"
 #include "tests/aggregator/place.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/cmocka_includes.h"
@@ -407,6 +408,31 @@ static void test_prior_pool(void **state)
     pm_prior_pool_destroy(pool);
 }
 
+/* Games of which nothing is known take no room from others, nor do those that are forgotten. */
+static void test_prior_pool_has_room(void **state)
+{
+    (void)state;
+    struct pm_prior_pool *pool = pm_prior_pool_create();
+    const struct pm_evidence one = {255, 20};
+    struct pm_prior_moments ones = {0}, none = {0};
+    char name[32];
+    for (int i = 0; i < 256; i++)
+        pm_prior_add(&ones, &one, 1);
+    for (int kept = 0; kept < 2; kept++) {
+        for (int i = 0; i < 5000; i++) {
+            snprintf(name, sizeof(name), "game %d", i);
+            pm_prior_pool_put(pool, name, kept ? &ones : &none);
+            if (kept)
+                pm_prior_pool_forget(pool, name);
+        }
+        pm_prior_pool_put(pool, "a", &ones);
+        assert_true(pm_prior_pool_fit(pool, "c", &none).mean > 0.99);
+        pm_prior_pool_forget(pool, "a");
+        assert_true(pm_prior_pool_fit(pool, "c", &none).mean == 0.5);
+    }
+    pm_prior_pool_destroy(pool);
+}
+
 /* ---- how exactly ---- */
 
 static void test_quantized(void **state)
@@ -456,6 +482,7 @@ int main(void)
         TEST(test_clock_that_was_ahead),
         TEST(test_provisional),
         cmocka_unit_test(test_prior_pool),
+        cmocka_unit_test(test_prior_pool_has_room),
         cmocka_unit_test(test_quantized),
     };
     return cmocka_run_group_tests_name("release", tests, NULL, NULL);

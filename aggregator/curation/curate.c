@@ -1,6 +1,7 @@
 #include "aggregator/curation/curate.h"
 
 #include "aggregator/curation/joint.h"
+#include "aggregator/curation/judged_points.h"
 #include "aggregator/curation/races.h"
 #include "aggregator/curation/shader_list.h"
 #include "aggregator/intake/fold_read.h"
@@ -32,8 +33,9 @@ struct curation {
     size_t blob_count, blobs_allocated;
     struct pm_buffer bytes;
     struct pm_series plain, all; /* without flags; with any */
-    uint32_t flags;              /* of all */
-    uint32_t since;              /* the first day of its blobs */
+    struct pm_judged_points points;
+    uint32_t flags; /* of all */
+    uint32_t since; /* the first day of its blobs */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
     struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
@@ -108,49 +110,69 @@ static uint32_t last_vouched_day(const struct curation *curation, uint32_t flags
 struct judged {
     const struct pm_statistics *statistics;
     const struct pm_aged *aged;
-    struct pm_point_estimate *points; /* `space` of them */
+    struct pm_point_estimate *points; /* `space` of them, of the curation's */
     uint8_t *deficit;
     uint32_t covered, lacking;
     struct pm_breakdown breakdown; /* where somebody sees it */
 };
 
-/* Estimates every point of the space. The arrays are malloc'ed, and the caller's also after a
- * failure. */
-static bool judge(const struct pm_curator *curator, const struct pm_series *gathered,
-                  struct judged *out, struct pm_error *error)
+static bool is_lacking(const struct pm_curator *curator, enum pm_kind kind,
+                       const struct pm_point_estimate *point, bool *covered)
 {
+    *covered = pm_is_covered(&curator->rules, kind, point);
+    return !*covered || (!curator->publish_all && !pm_is_well_known(&curator->rules, kind, point));
+}
+
+/* What lacks where nobody has measured anything. */
+static void judge_unmeasured(const struct pm_curator *curator, struct judged *out)
+{
+    const struct pm_point_estimate none = pm_judged_points_unmeasured();
+    const uint32_t space = out->aged->space;
+    bool covered;
+    const bool lacking = is_lacking(curator, out->aged->kind, &none, &covered);
+    out->covered = covered ? space : 0;
+    out->lacking = lacking ? space : 0;
+    memset(out->deficit, lacking ? 0xff : 0, ((size_t)space + 7) / 8);
+    if (lacking && space % 8 != 0)
+        out->deficit[space / 8] = (uint8_t)((1u << space % 8) - 1);
+}
+
+static void judge_point(const struct pm_curator *curator, struct judged *out, uint32_t point)
+{
+    const struct pm_point_estimate none = pm_judged_points_unmeasured();
+    const enum pm_kind kind = out->aged->kind;
+    bool covered, covered_before;
+    const bool before = is_lacking(curator, kind, &none, &covered_before);
+    const bool lacking = is_lacking(curator, kind, &out->points[point], &covered);
+    out->covered += (uint32_t)covered - (uint32_t)covered_before;
+    out->lacking += (uint32_t)lacking - (uint32_t)before;
+    if (lacking != before)
+        out->deficit[point / 8] = (uint8_t)(out->deficit[point / 8] ^ 1u << point % 8);
+}
+
+/* Estimates every point of the space. judged_finish is the caller's also after a failure. */
+static bool judge(struct curation *curation, const struct pm_series *gathered, struct judged *out,
+                  struct pm_error *error)
+{
+    const struct pm_curator *curator = curation->curator;
     const struct pm_aged *aged = &gathered->aged;
     out->statistics = &gathered->exact;
     out->aged = aged;
-    out->points = calloc(aged->space, sizeof(*out->points));
+    out->points = pm_judged_points_take(&curation->points, aged);
     out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
     if (!out->points || !out->deficit)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
-    /* A space costs an uploader nothing: points that nobody measured are all alike. */
-    const struct pm_aged_point none = {.point = aged->space};
-    struct pm_point_estimate unmeasured;
-    pm_estimate_aged_point(aged, &none, &unmeasured);
-    size_t at = 0;
-    for (uint32_t i = 0; i < aged->space; i++) {
-        if (at < aged->count && aged->points[at].point == i)
-            pm_estimate_aged_point(aged, &aged->points[at++], &out->points[i]);
-        else
-            out->points[i] = unmeasured;
-        const bool covered = pm_is_covered(&curator->rules, aged->kind, &out->points[i]);
-        out->covered += covered;
-        if (!covered || (!curator->publish_all &&
-                         !pm_is_well_known(&curator->rules, aged->kind, &out->points[i]))) {
-            out->deficit[i / 8] = (uint8_t)(out->deficit[i / 8] | 1u << (i % 8));
-            out->lacking++;
-        }
-    }
+    judge_unmeasured(curator, out);
+    for (size_t i = 0; i < aged->count; i++)
+        judge_point(curator, out, aged->points[i].point);
     return out->lacking > 0 || curator->publish_all ||
            pm_joint_find(&curator->rules, aged, out->points, out->deficit, &out->lacking, error);
 }
 
-static void judged_finish(struct judged *judged)
+static void judged_finish(struct curation *curation, struct judged *judged)
 {
-    free(judged->points);
+    if (judged->points)
+        pm_judged_points_give_back(&curation->points, judged->aged);
     free(judged->deficit);
     memset(judged, 0, sizeof(*judged));
 }
@@ -190,9 +212,9 @@ static struct pm_breakdown find_breakdown(const struct pm_curator *curator,
 static uint64_t most_sessions(const struct judged *judged)
 {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < judged->statistics->space; i++) {
-        if (judged->points[i].sessions > most)
-            most = judged->points[i].sessions;
+    for (size_t i = 0; i < judged->aged->count; i++) {
+        const uint32_t sessions = judged->points[judged->aged->points[i].point].sessions;
+        most = sessions > most ? sessions : most;
     }
     return most;
 }
@@ -274,7 +296,7 @@ static bool show(const struct curation *curation, const struct judged *judged,
     return done;
 }
 
-/* Takes the points and the deficit from *judged where it keeps them. */
+/* Takes the deficit from *judged where it keeps it. */
 static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
                    struct pm_error *error)
 {
@@ -307,8 +329,11 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
     }
     const uint64_t sessions = most_sessions(judged);
     if (shader.published || curation->everything) {
-        shader.points = judged->points;
-        judged->points = NULL;
+        shader.points = pm_judged_points_copy(&curation->points, judged->aged);
+        if (!shader.points) {
+            free(evidence);
+            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", space);
+        }
     }
     if (judged->lacking > 0) {
         shader.deficit = judged->deficit;
@@ -367,17 +392,17 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
         return true;
     }
     if (done && curation->plain.exact.space != 0) {
-        done = judge(curation->curator, &curation->plain, &judged, error);
+        done = judge(curation, &curation->plain, &judged, error);
         chosen = done && (curation->flags == 0 ||
                           ((plain || !flagged) && judged.covered == curation->plain.exact.space));
     }
     if (done && !chosen) {
-        judged_finish(&judged);
+        judged_finish(curation, &judged);
         flags = curation->flags;
-        done = judge(curation->curator, &curation->all, &judged, error);
+        done = judge(curation, &curation->all, &judged, error);
     }
     done = done && append(curation, &judged, flags, plain || (!chosen && flagged), error);
-    judged_finish(&judged);
+    judged_finish(curation, &judged);
     forget_gathered(curation);
     return done;
 }
@@ -523,6 +548,7 @@ static void curation_finish(struct curation *curation)
     free(curation->blobs);
     pm_buffer_finish(&curation->bytes);
     pm_originals_finish(&curation->originals);
+    pm_judged_points_finish(&curation->points);
     forget_gathered(curation);
     pm_shader_list_finish(&curation->list);
 }

@@ -46,7 +46,8 @@ struct pm_curated {
 struct pm_judged {
     const struct pm_shader_estimates *shader; /* its points are never NULL, published or not; its
                                                  levels only as pm_curate_read_shader says */
-    const struct pm_statistics *statistics;   /* what they were estimated from */
+    const struct pm_statistics *statistics;   /* what they were estimated from: all that was
+                                                 measured of them is of points in it */
     uint32_t covered, lacking;                /* points */
     bool vouched;                             /* enough tokens sent profiles of it (claims.h) */
     uint32_t tokens;       /* as many distinct ones did, on the best day of the retention */

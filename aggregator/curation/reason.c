@@ -61,8 +61,8 @@ struct pm_reason pm_reason_of(const struct pm_curator *curator, const struct pm_
     const double days = judged->days > 0 ? judged->days : 1;
     double most = 0;
     struct pm_reason reason = {.kind = PM_REASON_NONE};
-    for (uint32_t i = 0; i < judged->shader->space; i++)
-        most = fmax(most, judged->shader->points[i].sessions);
+    for (size_t i = 0; i < judged->statistics->count; i++)
+        most = fmax(most, judged->shader->points[judged->statistics->points[i].point].sessions);
     if (!judged->vouched) {
         reason = (struct pm_reason){.kind = PM_REASON_TOKENS,
                                     .have = (float)judged->tokens,

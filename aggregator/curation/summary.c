@@ -214,10 +214,11 @@ static bool observe(void *user, const struct pm_judged *judged, struct pm_error 
                                     .original = shader->original};
     const double size = shader->environment.subgroup_size ? shader->environment.subgroup_size : 1;
     const double subgroups = (double)shader->entry_lanes / size;
-    for (uint32_t i = 0; i < shader->space; i++) {
-        one.measured += shader->points[i].sessions > 0;
-        one.calls += shader->points[i].calls;
-        if (shader->kind == PM_KIND_ZERO && !add_candidate(all, shader, i, subgroups, error))
+    for (size_t i = 0; i < judged->statistics->count; i++) {
+        const uint32_t point = judged->statistics->points[i].point;
+        one.measured += shader->points[point].sessions > 0;
+        one.calls += shader->points[point].calls;
+        if (shader->kind == PM_KIND_ZERO && !add_candidate(all, shader, point, subgroups, error))
             return false;
     }
     if (!make_room((void **)&summary->shaders, &summary->shader_count, &all->shaders_allocated,

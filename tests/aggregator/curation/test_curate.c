@@ -1,6 +1,9 @@
 /* Curation: what is covered, what is published, and what of it changes. */
+#include "aggregator/curation/curate.h"
+#include "aggregator/curation/judged_points.h"
 #include "tests/aggregator/place.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/cmocka_includes.h"
@@ -272,14 +275,88 @@ static void test_patch(void **state)
     assert_int_equal(uploads, UPLOADS * (BEFORE + AFTER));
 }
 
+struct places {
+    const struct pm_point_estimate *points;
+    unsigned shaders;
+};
+
+static bool note_place(void *user, const struct pm_judged *judged, struct pm_error *error)
+{
+    struct places *places = user;
+    const struct pm_point_estimate *points = judged->shader->points;
+    const uint32_t last = judged->shader->space - 1;
+    (void)error;
+    assert_int_equal(points[last].sessions, 1);
+    assert_int_equal(points[7].sessions, 0);
+    assert_true(points[7].measures[0].mean == 0 && points[7].measures[0].mean_high == 1);
+    assert_int_equal(judged->covered, 1);
+    assert_int_equal(judged->lacking, judged->shader->space);
+    /* That of the one before: nothing is filled for what nobody measured. */
+    assert_true(places->shaders++ == 0 || places->points == points);
+    places->points = points;
+    return true;
+}
+
+/* Shaders of large spaces of which one point was measured each. */
+static void test_large_spaces(void **state)
+{
+    struct place *place = *state;
+    struct places places = {0};
+    struct pm_curated curated;
+    struct pm_error error;
+    const struct pm_curate_request request = {
+        .game = "game", .observe = note_place, .user = &places};
+    const uint32_t space = (1u << 20) - 3;
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct pm_point_counts block = block_counts(space - 1, 8, 8);
+        const struct pm_point_counts zero = zero_counts(space - 1, 8, 8, 8);
+        const struct pm_shader_profile shader =
+            i % 2 == 0 ? block_shader(place->arena, 1 + i / 2, space, &block, 1)
+                       : zero_shader(place->arena, 1 + i / 2, space, &zero, 1);
+        place_store(place, place_profile(place, &shader));
+    }
+    if (!pm_curate_read(pm_aggregator_curator(place->aggregator), &request, place->arena, &curated,
+                        &error))
+        fail_msg("%s", error.message);
+    assert_int_equal(places.shaders, 4);
+    assert_int_equal(curated.points_covered, 4);
+    for (size_t i = 0; i < curated.database.shader_count; i++) {
+        const struct pm_shader_estimates *shader = &curated.database.shaders[i];
+        assert_true(lacks(shader, 0) && lacks(shader, shader->space - 1));
+    }
+}
+
+static void test_judged_points(void **state)
+{
+    const struct pm_point_estimate none = pm_judged_points_unmeasured();
+    struct pm_aged_point point = {.point = 5, .calls = 3, .sessions = 2};
+    const struct pm_aged aged = {.kind = PM_KIND_ZERO, .space = 9, .points = &point, .count = 1};
+    struct pm_judged_points all = {0};
+    (void)state;
+    const struct pm_point_estimate *points = pm_judged_points_take(&all, &aged);
+    struct pm_point_estimate *copy = pm_judged_points_copy(&all, &aged);
+    assert_int_equal(points[5].sessions, 2);
+    assert_memory_equal(&copy[5], &points[5], sizeof(none));
+    for (uint32_t i = 0; i < 9; i += i == 4 ? 2 : 1) {
+        assert_memory_equal(&points[i], &none, sizeof(none));
+        assert_true(copy[i].measures[1].ratio_high == 1 && copy[i].measures[2].ratio_high == 0);
+    }
+    pm_judged_points_give_back(&all, &aged);
+    assert_memory_equal(&all.points[5], &none, sizeof(none));
+    free(copy);
+    pm_judged_points_finish(&all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, place_destroy)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_unknown_game),        TEST(test_coverage_rule), TEST(test_publication_rule),
-        TEST(test_etag_and_history),    TEST(test_interrupted),   TEST(test_histogram_shows_scenes),
+        TEST(test_unknown_game),        TEST(test_coverage_rule),
+        TEST(test_publication_rule),    TEST(test_etag_and_history),
+        TEST(test_interrupted),         TEST(test_histogram_shows_scenes),
         TEST(test_database_is_bounded), TEST(test_patch),
+        TEST(test_large_spaces),        cmocka_unit_test(test_judged_points),
     };
     return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
 }

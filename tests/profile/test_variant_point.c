@@ -50,7 +50,7 @@ static void names(void **state)
     assert_true(pm_variant_is_known(16 | 1 << 6));
     assert_false(pm_variant_is_known(16 | 2 << 6));
     assert_false(pm_variant_is_known(40 | 1 << 6));
-    assert_true(pm_variant_is_known(16 | 1 << 6 | (28 | 1 << 6) << 10));
+    assert_true(pm_variant_is_known(16 | 1 << 6 | (28 | 2 << 6) << 10));
     assert_false(pm_variant_is_known(16 | 1 << 6 | (40 | 1 << 6) << 10));
     assert_false(pm_variant_is_known(0));
     for (uint32_t size = 1; size <= 128; size *= 2) {

@@ -102,7 +102,7 @@ struct pm_pipeline {
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
     const struct pm_specialized_shader *specialized_folded;
     const struct pm_specialized_shader *specialized_passes;
-    /* while it waits; under the optimizer's lock */
+    /* while it waits; under the lock of who waits (waiting.h) */
     struct pm_pipeline *next_waiting, *previous_waiting;
     bool waits, held; /* held: nothing but room is missing */
 };

@@ -18,6 +18,13 @@ static void put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool h
 {
     if (atomic_load(&pipeline->gone))
         return;
+    if (pipeline->waits) {
+        if (pipeline->held && !held) {
+            pipeline->held = false;
+            waiting->held--;
+        }
+        return;
+    }
     pm_pipeline_reference(pipeline);
     pipeline->waits = true;
     pipeline->held = held;

@@ -20,8 +20,8 @@ void pm_waiting_init(struct pm_waiting *waiting);
 /* Lets go of what waits. */
 void pm_waiting_finish(struct pm_waiting *waiting);
 
-/* Takes a reference of its own. The pipeline must not wait yet; one that the game has destroyed is
- * not put. */
+/* Takes a reference of its own. One that waits already is held only if it is both times; one that
+ * the game has destroyed is not put. */
 void pm_waiting_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool held);
 
 /* The same of one that is not held, from a bind. false: somebody looks at all that wait, who may be

@@ -12,7 +12,7 @@
 #include <time.h>
 
 /* Open at a time: each holds pipelines, and takes from the same budget of frame time. */
-enum { MOST_OPEN = 4, MOST_LATER = 128 };
+enum { MOST_OPEN = 4 };
 
 enum { PAIRED = 3 /* the best recipes, of which each is paired with each */ };
 
@@ -22,8 +22,7 @@ struct pm_contests {
     struct pm_environment environment; /* but for the subgroup size */
     struct pm_contest *first, **end;   /* in the order in which they began */
     uint32_t open;
-    struct pm_pipeline *later[MOST_LATER]; /* referenced; first come, first served */
-    uint32_t later_count;
+    struct pm_pipeline_list later; /* first come, first served */
 };
 
 struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journal *journal)
@@ -47,8 +46,7 @@ static void release_pipelines(struct pm_contest *contest)
 {
     pm_pipeline_release(contest->pipeline);
     contest->pipeline = NULL;
-    while (contest->waiting_count > 0)
-        pm_pipeline_release(contest->waiting[--contest->waiting_count]);
+    pm_pipeline_list_finish(&contest->waiting);
 }
 
 static void finish_arm(struct pm_arm *arm)
@@ -63,8 +61,7 @@ void pm_contests_destroy(struct pm_contests *contests)
 {
     if (!contests)
         return;
-    for (struct pm_pipeline *pipeline; (pipeline = pm_contests_take_later(contests)) != NULL;)
-        pm_pipeline_release(pipeline);
+    pm_pipeline_list_finish(&contests->later);
     for (struct pm_contest *contest = contests->first, *next; contest; contest = next) {
         next = contest->next;
         release_pipelines(contest);
@@ -108,12 +105,7 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
 
 struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests)
 {
-    if (contests->later_count == 0)
-        return NULL;
-    struct pm_pipeline *pipeline = contests->later[0];
-    contests->later_count--;
-    memmove(contests->later, contests->later + 1, contests->later_count * sizeof *contests->later);
-    return pipeline;
+    return pm_pipeline_list_take(&contests->later);
 }
 
 void pm_contest_suspend(struct pm_contest *contest, bool suspended)
@@ -139,10 +131,7 @@ struct pm_contest *pm_contests_get(struct pm_contests *contests,
             return contest;
     if (contests->open < MOST_OPEN)
         return begin(contests, record, pipeline);
-    if (contests->later_count < MOST_LATER) {
-        pm_pipeline_reference(pipeline);
-        contests->later[contests->later_count++] = pipeline;
-    }
+    pm_pipeline_list_put(&contests->later, pipeline);
     return NULL;
 }
 

@@ -22,11 +22,11 @@
 #pragma once
 
 #include "base/halving.h"
+#include "layer/shader/pipeline_list.h"
 #include "layer/shader/specialized_shader.h"
 
 struct pm_contests;
 struct pm_optimized;
-struct pm_pipeline;
 
 /* One of the variants. */
 struct pm_arm {
@@ -44,8 +44,6 @@ enum pm_contest_state {
     PM_CONTEST_OVER, /* without a winner */
 };
 
-enum { PM_CONTEST_WAITING = 16 /* pipelines that are remembered for when it is over */ };
-
 struct pm_contest {
     struct pm_contests *owner;
     const struct pm_shader_record *record;
@@ -58,10 +56,9 @@ struct pm_contest {
     _Atomic bool has_result;  /* the current arm was measured; set by the poller's thread behind
                                  `result`, and taken back by the contest's */
     struct pm_anytime result;
-    bool suspended;               /* no pipeline has the shader just now */
-    struct pm_pipeline *pipeline; /* that is measured with; referenced; NULL: none */
-    struct pm_pipeline *waiting[PM_CONTEST_WAITING]; /* referenced */
-    uint32_t waiting_count;
+    bool suspended;                  /* no pipeline has the shader just now */
+    struct pm_pipeline *pipeline;    /* that is measured with; referenced; NULL: none */
+    struct pm_pipeline_list waiting; /* that have the shader, too, for when it is over */
     struct pm_contest *next;
 };
 

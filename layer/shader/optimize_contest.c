@@ -120,12 +120,12 @@ static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
     for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
         if (!atomic_exchange(&arm->decided, true))
             pm_optimizer_drop(arm);
-    for (uint32_t w = 0; w < contest->waiting_count; w++) {
-        if (won)
-            pm_waiting_put(&optimizer->waiting, contest->waiting[w], false);
-        pm_pipeline_release(contest->waiting[w]);
+    for (struct pm_pipeline *waits;
+         won && (waits = pm_pipeline_list_take(&contest->waiting)) != NULL;) {
+        pm_waiting_put(&optimizer->waiting, waits, false);
+        pm_pipeline_release(waits);
     }
-    contest->waiting_count = 0;
+    pm_pipeline_list_finish(&contest->waiting);
     let_go(contest);
     atomic_store(&optimizer->unsaved, true);
     struct pm_pipeline *later = pm_contests_take_later(optimizer->contests);
@@ -140,14 +140,10 @@ static void replace_pipeline(struct pm_contest *contest)
     for (uint32_t a = 0; a < contest->halving.count; a++)
         contest->arms[a].built = NULL;
     let_go(contest);
-    while (!contest->pipeline && contest->waiting_count > 0) {
-        struct pm_pipeline *next = contest->waiting[--contest->waiting_count];
-        if (atomic_load(&next->gone))
-            pm_pipeline_release(next);
-        else
-            take_pipeline(contest, next);
-    }
-    if (!contest->pipeline)
+    struct pm_pipeline *next = pm_pipeline_list_take(&contest->waiting);
+    if (next)
+        take_pipeline(contest, next);
+    else
         pm_contest_suspend(contest, true);
 }
 
@@ -262,13 +258,13 @@ static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specializ
 static void join(struct pm_optimizer *optimizer, struct pm_contest *contest,
                  struct pm_pipeline *pipeline)
 {
-    if (contest->pipeline && contest->waiting_count == PM_CONTEST_WAITING)
+    if (pipeline == contest->pipeline)
         return;
-    pm_pipeline_reference(pipeline);
     if (contest->pipeline) {
-        contest->waiting[contest->waiting_count++] = pipeline;
+        pm_pipeline_list_put(&contest->waiting, pipeline);
         return;
     }
+    pm_pipeline_reference(pipeline);
     take_pipeline(contest, pipeline);
     measure_next(optimizer, contest);
 }

@@ -104,13 +104,7 @@ static void open_with(const struct pm_harness_options *options)
     memset(seen.sizes, 0, sizeof seen.sizes);
     memset(seen.calls, 0, sizeof seen.calls);
     pm_random_init(&seen.random, 5);
-    optimized_enable(false);
-    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
-    setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-    pm_harness_open(&trying.h, options);
+    trying_open_contests(options);
     trying.h.driver->set_callback(see_pipelines, NULL);
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
@@ -127,10 +121,7 @@ static void close_session(void)
     trying.h.driver->set_cost(NULL, NULL);
     trying.h.driver->set_callback(NULL, NULL);
     trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
-    pm_harness_close(&trying.h);
-    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
-    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
-    trying = (struct trying){0};
+    trying_close_contests();
     memset(seen.times, 0, sizeof seen.times);
     seen.noise = 0;
     seen.pairs_from = 0;

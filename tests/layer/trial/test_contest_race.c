@@ -43,14 +43,8 @@ static uint64_t cost(void *user, VkPipeline pipeline)
 static void open_session(const char *seed)
 {
     seen.count = 0;
-    optimized_enable(false);
-    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
-    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
-    setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-    pm_harness_open(&trying.h, NULL);
+    trying_open_contests(NULL);
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
@@ -60,11 +54,8 @@ static void close_session(void)
 {
     trying.h.driver->set_cost(NULL, NULL);
     trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
-    pm_harness_close(&trying.h);
-    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
-    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+    trying_close_contests();
     unsetenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE");
-    trying = (struct trying){0};
 }
 
 static void run_to_the_end(void)

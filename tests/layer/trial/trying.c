@@ -108,6 +108,25 @@ void trying_close(void)
     trying = (struct trying){0};
 }
 
+void trying_open_contests(const struct pm_harness_options *options)
+{
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    pm_harness_open(&trying.h, options);
+}
+
+void trying_close_contests(void)
+{
+    pm_harness_close(&trying.h);
+    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
+    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+    trying = (struct trying){0};
+}
+
 static void nothing(VkCommandBuffer buffer)
 {
     (void)buffer;

@@ -38,6 +38,10 @@ void trying_open(uint64_t variant_cost, const struct pm_harness_options *options
 /* The same without waiting for what the layer finds out. */
 void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options);
 void trying_close(void);
+/* A session without any pipeline yet, in which recipes' variants are measured in the background,
+ * and no other is made; and its end. */
+void trying_open_contests(const struct pm_harness_options *options);
+void trying_close_contests(void);
 /* Calls cost from now on what the session says. */
 void trying_costs(void);
 

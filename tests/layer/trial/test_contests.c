@@ -1,0 +1,131 @@
+/* Several contests (contest.h), and many pipelines of a shader, on the null driver: who waits gets
+ * its turn and the winner, whatever becomes of the others. */
+#include "tests/layer/trial/trying.h"
+
+#include "counted.comp.h"
+#include "tests/patience.h"
+
+#include <spirv/unified1/spirv.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 32, OPEN = 4 /* contests at a time */, STRIDE = 64 /* a constant of the shader */ };
+
+static struct {
+    VkPipeline own[MOST];        /* the game's */
+    uint32_t count, first, last; /* of which these are used in a frame */
+    double variant_time;         /* of all else, over theirs */
+    _Atomic uint32_t made;       /* compute pipelines, whosoever */
+} game;
+
+static uint64_t cost(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    for (uint32_t i = 0; i < game.count; i++)
+        if (game.own[i] == pipeline)
+            return TRYING_ORIGINAL;
+    return (uint64_t)(TRYING_ORIGINAL * game.variant_time);
+}
+
+static void see_pipelines(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    game.made += strcmp(call->command, "vkCreateComputePipelines") == 0;
+}
+
+static void open_session(double variant_time)
+{
+    memset(&game, 0, sizeof game);
+    game.variant_time = variant_time;
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1);
+    setenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE", "1", 1);
+    trying_open_contests(NULL);
+    trying.h.driver->set_callback(see_pipelines, NULL);
+    trying.h.driver->set_cost(cost, NULL);
+}
+
+static void destroy(uint32_t index)
+{
+    trying.h.vk.DestroyPipeline(trying.h.device, game.own[index], NULL);
+    game.own[index] = VK_NULL_HANDLE;
+}
+
+static void close_session(void)
+{
+    for (uint32_t i = 0; i < game.count; i++)
+        destroy(i);
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.driver->set_callback(NULL, NULL);
+    trying_close_contests();
+    unsetenv("PIECEMEAL_LIMITS_TRIAL_SHARE");
+    unsetenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE");
+    unsetenv("PIECEMEAL_LIMITS_VARIANTS");
+}
+
+/* A pipeline of the n-th of some shaders that differ in a constant. */
+static void make(uint32_t n)
+{
+    uint32_t words[sizeof counted_comp / sizeof(uint32_t)];
+    const size_t count = sizeof words / sizeof *words;
+    memcpy(words, counted_comp, sizeof words);
+    for (size_t at = 5; at < count; at += words[at] >> 16)
+        if ((words[at] & 0xffff) == SpvOpConstant && words[at] >> 16 == 4 &&
+            words[at + 3] == STRIDE)
+            words[at + 3] = STRIDE + n;
+    assert_true(game.count < MOST);
+    game.own[game.count++] = pm_harness_compute_of(&trying.h, words, sizeof words, trying.h.layout);
+    game.last = game.count;
+}
+
+static void dispatch(VkCommandBuffer buffer)
+{
+    for (uint32_t i = game.first; i < game.last; i++) {
+        if (!game.own[i])
+            continue;
+        trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, game.own[i]);
+        trying.h.vk.CmdDispatch(buffer, 1, 1, 1);
+    }
+}
+
+static void run_frames(int count)
+{
+    trying_run_frames(dispatch, TRYING_ONCE, count);
+}
+
+/* Frames until the log has a text so many times; false: it never had. */
+static bool run_until(const char *text, uint32_t times)
+{
+    uint64_t until = 0;
+    while (optimized_logged(text) < times && patience(&until))
+        run_frames(4);
+    return optimized_logged(text) >= times;
+}
+
+/* ---- pipelines of one shader ---- */
+
+static bool is_replaced(uint32_t index)
+{
+    return optimized_effective(&trying.h, game.own[index], VK_PIPELINE_BIND_POINT_COMPUTE) !=
+           game.own[index];
+}
+
+static void every_pipeline_gets_the_winner(void **state)
+{
+    (void)state;
+    open_session(0.8);
+    for (uint32_t i = 0; i < MOST; i++)
+        make(0);
+    assert_true(run_until("the fastest is", 1));
+    assert_true(run_until("is used from now on", MOST));
+    for (uint32_t i = 0; i < MOST; i++)
+        assert_true(is_replaced(i));
+    close_session();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(every_pipeline_gets_the_winner),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

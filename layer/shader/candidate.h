@@ -39,6 +39,9 @@ struct pm_candidate {
 
     /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
     void (*verdict)(struct pm_candidate *candidate, bool faster);
+    /* There is none for now: it is tried anew some minutes later. Called under a lock. NULL: nobody
+     * asks. */
+    void (*undecided)(struct pm_candidate *candidate);
     /* It is tried again, though it stays bound; then there is another outcome. NULL: it never is.
      */
     void (*again)(struct pm_candidate *candidate);

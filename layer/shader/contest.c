@@ -382,6 +382,5 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
     pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,
                 tried, won ? "the fastest is " : "none is faster", name);
     contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
-    atomic_store(&contest->state, won ? PM_CONTEST_WON : PM_CONTEST_OVER);
     contest->owner->open--;
 }

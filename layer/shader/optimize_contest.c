@@ -30,19 +30,43 @@ static void measured(struct pm_candidate *candidate, const struct pm_anytime *se
     say_due(optimized->pipeline->device->optimizer, contest);
 }
 
-/* The winner was tried anew, or again. A verdict on any other arm is none: it is not the pipeline's
- * variant. */
+/* The outcome of what won, when it was tried anew. What is found faster later won, too. */
+static void end_confirmation(const struct pm_optimized *optimized, bool faster)
+{
+    struct pm_contest *contest = optimized->contest;
+    uint32_t state = PM_CONTEST_CONFIRM;
+    if (atomic_compare_exchange_strong(&contest->state, &state,
+                                       faster ? PM_CONTEST_WON : PM_CONTEST_OVER)) {
+        say_due(optimized->pipeline->device->optimizer, contest);
+        return;
+    }
+    state = PM_CONTEST_OVER;
+    if (faster)
+        atomic_compare_exchange_strong(&contest->state, &state, PM_CONTEST_WON);
+}
+
+/* Whether it is the pipeline's variant. An outcome of any other arm is none. */
+static bool is_chosen(const struct pm_optimized *optimized)
+{
+    return atomic_load(&optimized->pipeline->optimized) == optimized;
+}
+
+/* The winner was tried anew, or again. */
 static void confirmed(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
-    struct pm_contest *contest = optimized->contest;
-    if (atomic_load(&optimized->pipeline->optimized) != optimized)
+    if (!is_chosen(optimized))
         return;
     pm_optimizer_decide(candidate, faster);
-    if (atomic_load(&contest->state) != PM_CONTEST_CONFIRM)
-        return;
-    atomic_store(&contest->state, faster ? PM_CONTEST_WON : PM_CONTEST_OVER);
-    say_due(optimized->pipeline->device->optimizer, contest);
+    end_confirmation(optimized, faster);
+}
+
+/* It cannot be told from the original: the contest is over, though its trial goes on later. */
+static void unconfirmed(struct pm_candidate *candidate)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    if (is_chosen(optimized))
+        end_confirmation(optimized, false);
 }
 
 void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
@@ -70,6 +94,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     arm->built->contest = contest;
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
+    arm->built->candidate.undecided = unconfirmed;
     arm->built->next = contest->pipeline->arms;
     contest->pipeline->arms = arm->built;
     return arm->built;

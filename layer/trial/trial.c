@@ -257,6 +257,8 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
     const bool decided = outcome == PM_FASTER || outcome == PM_SLOWER;
     if (trial != NULL && !decided)
         join(trial, candidate);
+    if (outcome == PM_UNDECIDED && candidate->undecided != NULL)
+        candidate->undecided(candidate);
     pthread_mutex_unlock(&trials->lock);
     if (decided)
         candidate->verdict(candidate, outcome == PM_FASTER);

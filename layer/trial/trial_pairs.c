@@ -167,8 +167,12 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     trials->unreported = true;
     pm_trial_trace(trial, false, words[outcome]);
     pm_trial_set_awake(trial, false);
-    for (struct pm_candidate *c = trial->first; c != NULL && outcome != PM_UNDECIDED; c = c->next)
-        c->verdict(c, outcome == PM_FASTER);
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next) {
+        if (outcome != PM_UNDECIDED)
+            c->verdict(c, outcome == PM_FASTER);
+        else if (c->undecided != NULL)
+            c->undecided(c);
+    }
 }
 
 /* Keeps the outcome for the sessions to come. Waits for the disk. */

@@ -15,6 +15,8 @@ static struct {
     VkPipeline own[MOST];        /* the game's */
     uint32_t count, first, last; /* of which these are used in a frame */
     double variant_time;         /* of all else, over theirs */
+    bool wavers;                 /* by one in a hundred, in turn */
+    uint32_t calls;              /* of these */
     _Atomic uint32_t made;       /* compute pipelines, whosoever */
 } game;
 
@@ -24,7 +26,8 @@ static uint64_t cost(void *user, VkPipeline pipeline)
     for (uint32_t i = 0; i < game.count; i++)
         if (game.own[i] == pipeline)
             return TRYING_ORIGINAL;
-    return (uint64_t)(TRYING_ORIGINAL * game.variant_time);
+    const double more = !game.wavers ? 0 : game.calls++ % 2 == 0 ? 0.01 : -0.01;
+    return (uint64_t)(TRYING_ORIGINAL * (game.variant_time + more));
 }
 
 static void see_pipelines(void *user, const struct pm_null_call *call)
@@ -122,10 +125,28 @@ static void every_pipeline_gets_the_winner(void **state)
     close_session();
 }
 
+/* ---- contests that others wait for ---- */
+
+/* What won cannot be told from the original when it is tried anew: the contest is over. */
+static void an_undecided_winner_ends_it(void **state)
+{
+    (void)state;
+    open_session(0.8);
+    make(0);
+    assert_true(run_until("is tried", 1));
+    game.variant_time = 0.99;
+    game.wavers = true;
+    assert_true(run_until("undecided: tried again later", 1));
+    assert_true(run_until("none is faster", 1));
+    assert_false(is_replaced(0));
+    close_session();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_pipeline_gets_the_winner),
+        PM_LAYERED_TEST(an_undecided_winner_ends_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

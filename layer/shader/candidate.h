@@ -42,6 +42,9 @@ struct pm_candidate {
     /* There is none for now: it is tried anew some minutes later. Called under a lock. NULL: nobody
      * asks. */
     void (*undecided)(struct pm_candidate *candidate);
+    /* Its trial falls asleep, since nothing of it was timed for a while. Called by a thread of the
+     * game's under a lock, and takes none. NULL: nobody asks. */
+    void (*idle)(struct pm_candidate *candidate);
     /* It is tried again, though it stays bound; then there is another outcome. NULL: it never is.
      */
     void (*again)(struct pm_candidate *candidate);

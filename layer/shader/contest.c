@@ -105,7 +105,7 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
 
 struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests)
 {
-    return pm_pipeline_list_take(&contests->later);
+    return contests->open < MOST_OPEN ? pm_pipeline_list_take(&contests->later) : NULL;
 }
 
 void pm_contest_suspend(struct pm_contest *contest, bool suspended)

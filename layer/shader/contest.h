@@ -56,7 +56,9 @@ struct pm_contest {
     _Atomic bool has_result;  /* the current arm was measured; set by the poller's thread behind
                                  `result`, and taken back by the contest's */
     struct pm_anytime result;
-    bool suspended;                  /* no pipeline has the shader just now */
+    _Atomic bool idle; /* nothing of it was timed for a while; set by a thread of the game's */
+    bool suspended;    /* it is none of those that are open: no pipeline has the shader just now, or
+                          it is idle */
     struct pm_pipeline *pipeline;    /* that is measured with; referenced; NULL: none */
     struct pm_pipeline_list waiting; /* that have the shader, too, for when it is over */
     struct pm_contest *next;
@@ -72,10 +74,10 @@ void pm_contests_destroy(struct pm_contests *contests);
 struct pm_contest *pm_contests_get(struct pm_contests *contests,
                                    const struct pm_shader_request *request,
                                    struct pm_pipeline *pipeline);
-/* One that waits so, whose reference becomes the caller's; NULL: none. */
+/* One that waits so, whose reference becomes the caller's; NULL: none, or it is to wait on. */
 struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
 
-/* No pipeline has its shader any more, or one has again. */
+/* Another one may be open meanwhile; or it is one of those again, though they be more then. */
 void pm_contest_suspend(struct pm_contest *contest, bool suspended);
 /* The next one that is due, which it then is not any more; NULL: none. */
 struct pm_contest *pm_contests_due(struct pm_contests *contests);

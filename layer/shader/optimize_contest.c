@@ -69,6 +69,17 @@ static void unconfirmed(struct pm_candidate *candidate)
         end_confirmation(optimized, false);
 }
 
+/* What draws with it is not drawn any more, for now. The next heartbeat queues the job. */
+static void idles(struct pm_candidate *candidate)
+{
+    const struct pm_optimized *optimized = (const struct pm_optimized *)candidate;
+    struct pm_optimizer *optimizer = optimized->pipeline->device->optimizer;
+    atomic_store(&optimized->contest->idle, true);
+    atomic_store(&optimized->contest->due, true);
+    atomic_store(&optimizer->contest_due, true);
+    atomic_store(&optimizer->due, true);
+}
+
 void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
     struct pm_contest *contest = atomic_load(&pipeline->contest);
@@ -95,6 +106,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->candidate.undecided = unconfirmed;
+    arm->built->candidate.idle = idles;
     arm->built->next = contest->pipeline->arms;
     contest->pipeline->arms = arm->built;
     return arm->built;
@@ -141,6 +153,7 @@ static void let_go(struct pm_contest *contest)
 static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
+    pm_contest_suspend(contest, false);
     pm_contest_finish(contest, won);
     for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
         if (!atomic_exchange(&arm->decided, true))
@@ -153,10 +166,6 @@ static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
     pm_pipeline_list_finish(&contest->waiting);
     let_go(contest);
     atomic_store(&optimizer->unsaved, true);
-    struct pm_pipeline *later = pm_contests_take_later(optimizer->contests);
-    if (later)
-        pm_waiting_put(&optimizer->waiting, later, false);
-    pm_pipeline_release(later);
 }
 
 /* The game has destroyed the pipeline: another one takes its place, or the next that comes. */
@@ -226,19 +235,27 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
     end(optimizer, contest);
 }
 
+/* What was measured counts; false: nothing was. */
+static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    if (!atomic_load(&contest->has_result))
+        return false;
+    struct pm_anytime all = contest->halving.seen[contest->current];
+    pm_anytime_merge(&all, &contest->result);
+    pm_halving_take(&contest->halving, contest->current, &all);
+    pm_contest_keep(contest, contest->current);
+    atomic_store(&optimizer->unsaved, true);
+    atomic_store(&contest->has_result, false);
+    return true;
+}
+
 static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const enum pm_contest_state state = atomic_load(&contest->state);
+    const bool idle = atomic_exchange(&contest->idle, false);
     if (!contest->pipeline)
         return;
-    if (atomic_load(&contest->has_result)) {
-        struct pm_anytime all = contest->halving.seen[contest->current];
-        pm_anytime_merge(&all, &contest->result);
-        pm_halving_take(&contest->halving, contest->current, &all);
-        pm_contest_keep(contest, contest->current);
-        atomic_store(&optimizer->unsaved, true);
-        atomic_store(&contest->has_result, false);
-    }
+    const bool measured = take_result(optimizer, contest);
     if (state == PM_CONTEST_WON || state == PM_CONTEST_OVER) {
         end(optimizer, contest);
         return;
@@ -247,17 +264,34 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
         /* What was to be confirmed went with it: the rounds are over, so it is chosen again. */
         replace_pipeline(contest);
         atomic_store(&contest->state, PM_CONTEST_OPEN);
+    } else if (measured || idle) {
+        pm_contest_suspend(contest, !measured);
+        if (!measured)
+            return;
     }
     if (contest->pipeline && atomic_load(&contest->state) == PM_CONTEST_OPEN)
         measure_next(optimizer, contest);
 }
 
+/* Those that waited until a contest may begin: one at a time, so that each may. */
+static void begin_later(struct pm_optimizer *optimizer)
+{
+    struct pm_pipeline *later = pm_contests_take_later(optimizer->contests);
+    if (!later)
+        return;
+    pm_waiting_put(&optimizer->waiting, later, false);
+    pm_pipeline_release(later);
+    atomic_store(&optimizer->contest_due, true);
+}
+
 void pm_optimizer_go_on(struct pm_optimizer *optimizer)
 {
-    if (!optimizer->contests || !atomic_exchange(&optimizer->contest_due, false))
+    if (!optimizer->contests)
         return;
-    for (struct pm_contest *contest; (contest = pm_contests_due(optimizer->contests)) != NULL;)
-        go_on(optimizer, contest);
+    if (atomic_exchange(&optimizer->contest_due, false))
+        for (struct pm_contest *contest; (contest = pm_contests_due(optimizer->contests)) != NULL;)
+            go_on(optimizer, contest);
+    begin_later(optimizer);
 }
 
 /* ---- pipelines that come ---- */

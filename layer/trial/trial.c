@@ -398,6 +398,9 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
         return;
     if (awake)
         note_untimed(trial);
+    for (struct pm_candidate *c = trial->first; awake && c != NULL; c = c->next)
+        if (c->idle != NULL)
+            c->idle(c);
     if (awake && trial->sleep < LONGEST_SLEEP)
         trial->sleep *= 2;
     pm_trial_set_awake(trial, !awake);

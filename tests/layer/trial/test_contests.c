@@ -8,6 +8,7 @@
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { MOST = 32, OPEN = 4 /* contests at a time */, STRIDE = 64 /* a constant of the shader */ };
 
@@ -104,6 +105,15 @@ static bool run_until(const char *text, uint32_t times)
     return optimized_logged(text) >= times;
 }
 
+/* Without a frame, until so many compute pipelines were made, the game's own too. */
+static void wait_for_made(uint32_t count)
+{
+    uint64_t until = 0;
+    while (game.made < count && patience(&until))
+        ;
+    assert_true(game.made >= count);
+}
+
 /* ---- pipelines of one shader ---- */
 
 static bool is_replaced(uint32_t index)
@@ -142,11 +152,52 @@ static void an_undecided_winner_ends_it(void **state)
     close_session();
 }
 
+/* Four shaders are not drawn any more, and a fifth is. */
+static void what_is_not_drawn_stops_nobody(void **state)
+{
+    (void)state;
+    open_session(1.2);
+    for (uint32_t i = 0; i < OPEN; i++)
+        make(i);
+    run_frames(1);
+    /* Each has one of its variants. */
+    wait_for_made(2 * OPEN);
+    make(OPEN);
+    game.first = OPEN;
+    assert_true(run_until("none is faster", 1));
+    /* They go on where they are drawn again. */
+    game.first = 0;
+    assert_true(run_until("none is faster", 1 + OPEN));
+    close_session();
+}
+
+/* Of a shader that waits there are more pipelines than contests end before another's turn comes. */
+static void each_shader_has_its_turn(void **state)
+{
+    (void)state;
+    open_session(1.2);
+    for (uint32_t i = 0; i < OPEN; i++)
+        make(i);
+    run_frames(1);
+    wait_for_made(2 * OPEN);
+    for (uint32_t i = 0; i < OPEN + 2; i++)
+        make(OPEN);
+    run_frames(1);
+    usleep(300000); /* so that they are all there when the first contest ends */
+    make(OPEN + 1);
+    run_frames(1);
+    usleep(300000);
+    assert_true(run_until("none is faster", OPEN + 2));
+    close_session();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_pipeline_gets_the_winner),
         PM_LAYERED_TEST(an_undecided_winner_ends_it),
+        PM_LAYERED_TEST(what_is_not_drawn_stops_nobody),
+        PM_LAYERED_TEST(each_shader_has_its_turn),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

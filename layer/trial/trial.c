@@ -262,7 +262,10 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
     pthread_mutex_unlock(&trials->lock);
     if (decided)
         candidate->verdict(candidate, outcome == PM_FASTER);
-    else if (!compute)
+    /* It is tried again with the others. */
+    if (outcome == PM_FASTER && candidate->again != NULL && candidate->measured == NULL)
+        pm_trials_watch(trials, candidate, compute);
+    if (!decided && !compute)
         pm_additive_want(trials->device->additive);
 }
 

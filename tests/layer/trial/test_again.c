@@ -73,6 +73,39 @@ static void as_fast_in_another_scene(void **state)
     trying_close();
 }
 
+static VkPipeline second;
+
+static void dispatch_both(VkCommandBuffer buffer)
+{
+    trying_dispatch(buffer);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, second);
+    trying.h.vk.CmdDispatch(buffer, 1, 1, 1);
+}
+
+static bool second_is_replaced(void)
+{
+    return optimized_effective(&trying.h, second, VK_PIPELINE_BIND_POINT_COMPUTE) != second;
+}
+
+/* What is found slower again is dropped for a pipeline too that came behind the first verdict. */
+static void what_came_later_is_tried_with_it(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    set_scene("first");
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    second = optimized_compute(&trying.h);
+    assert_true(second_is_replaced());
+    trying_run_frames(dispatch_both, TRYING_ONCE, 8);
+    trying.variant_cost = 200000;
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped", 1));
+    assert_int_equal(used_in_eight(), 0);
+    assert_false(second_is_replaced());
+    trying.h.vk.DestroyPipeline(trying.h.device, second, NULL);
+    trying_close();
+}
+
 static void proven_by_an_earlier_session(void **state)
 {
     (void)state;
@@ -97,6 +130,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(as_fast_in_another_scene),
+        PM_LAYERED_TEST(what_came_later_is_tried_with_it),
         PM_LAYERED_TEST(proven_by_an_earlier_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,15 @@ struct pm_contest *pm_contests_due(struct pm_contests *contests)
     return NULL;
 }
 
+void pm_contests_unblock(struct pm_contests *contests)
+{
+    for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
+        if (contest->blocked) {
+            contest->blocked = false;
+            atomic_store(&contest->due, true);
+        }
+}
+
 /* ---- arms ---- */
 
 static bool is_another(const struct pm_contest *contest, const struct pm_arm *arm)

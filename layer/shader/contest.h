@@ -59,6 +59,7 @@ struct pm_contest {
     _Atomic bool idle; /* nothing of it was timed for a while; set by a thread of the game's */
     bool suspended;    /* it is none of those that are open: no pipeline has the shader just now, or
                           it is idle */
+    bool blocked;      /* it goes on when there is room for one more variant */
     struct pm_pipeline *pipeline;    /* that is measured with; referenced; NULL: none */
     struct pm_pipeline_list waiting; /* that have the shader, too, for when it is over */
     struct pm_contest *next;
@@ -81,6 +82,9 @@ struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
 void pm_contest_suspend(struct pm_contest *contest, bool suspended);
 /* The next one that is due, which it then is not any more; NULL: none. */
 struct pm_contest *pm_contests_due(struct pm_contests *contests);
+
+/* There may be room again: those that are blocked are due. */
+void pm_contests_unblock(struct pm_contests *contests);
 
 /* All have been measured: the best recipes in pairs take part from now on. false: they do already,
  * or there are no two that are worth it. */

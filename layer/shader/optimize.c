@@ -224,7 +224,7 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     *(pushed ? &pipeline->specialized_folded : &pipeline->specialized) = shader;
     if (!shader)
         return pushed || pm_optimizer_enter_contest(optimizer, pipeline);
-    if (!pm_optimizer_reserve(optimizer))
+    if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_error error = {0};
     struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, use, &error);
@@ -232,7 +232,7 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
         publish(optimizer, pipeline, optimized, use);
         return true;
     }
-    pm_optimizer_give_back(optimizer);
+    pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
     pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
     return true;
 }
@@ -292,11 +292,11 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
         return true;
     }
-    if (!pm_optimizer_reserve(optimizer))
+    if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, use, took, until);
     if (!optimized) {
-        pm_optimizer_give_back(optimizer);
+        pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
         return false;
     }
     if (pushed)
@@ -369,8 +369,7 @@ void pm_optimize_ends(struct pm_device *device, bool crashes)
 
 static bool has_room(const struct pm_optimizer *optimizer)
 {
-    return atomic_load(&optimizer->device->pipelines->optimized) <
-           optimizer->device->instance->config.limits.variants;
+    return pm_optimizer_has_room(optimizer, PM_ROOM_OPTIMIZED);
 }
 
 static void drop_job(struct pm_job *job)
@@ -484,6 +483,8 @@ static void forget(struct pm_pipeline *pipeline)
 
 static void released(struct pm_device *device)
 {
+    if (atomic_exchange(&device->optimizer->contest_blocked, false))
+        atomic_store(&device->optimizer->contest_due, true);
     queue_job(device->optimizer, false);
 }
 

@@ -89,19 +89,37 @@ void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeli
 
 /* ---- the job's thread ---- */
 
-/* The arm's pipeline, built when it is not. */
+/* It goes on when there is room. */
+static void block(struct pm_optimizer *optimizer, struct pm_contest *contest, enum pm_room room)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&contest->record->key, key);
+    pm_log_debug(optimizer->device->instance->log,
+                 "shader %.12s: limits.variants is reached: its contest waits for room", key);
+    contest->blocked = true;
+    atomic_store(&optimizer->contest_blocked, true);
+    if (pm_optimizer_has_room(optimizer, room))
+        atomic_store(&optimizer->contest_due, true);
+}
+
+/* The arm's pipeline, built when it is not. NULL: it cannot be, or the contest is blocked. */
 static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_contest *contest,
                                       struct pm_arm *arm)
 {
     struct pm_error error = {0};
-    if (arm->built || !pm_optimizer_reserve(optimizer))
+    if (arm->built)
         return arm->built;
+    if (!pm_optimizer_reserve(optimizer, PM_ROOM_ARMS)) {
+        block(optimizer, contest, PM_ROOM_ARMS);
+        return NULL;
+    }
     arm->built = pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, &error);
     if (!arm->built) {
-        pm_optimizer_give_back(optimizer);
+        pm_optimizer_give_back(optimizer, PM_ROOM_ARMS);
         pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
         return NULL;
     }
+    atomic_store(&arm->built->room, PM_ROOM_ARMS);
     arm->built->contest = contest;
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
@@ -122,8 +140,13 @@ static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimiz
 /* The winner is the pipeline's variant, which then is tried as any other. */
 static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
-    struct pm_optimized *winner = contest->arms[contest->winner].built;
-    struct pm_optimized **link = &contest->pipeline->arms;
+    const struct pm_arm *arm = &contest->arms[contest->winner];
+    struct pm_optimized *winner = arm->built, **link = &contest->pipeline->arms;
+    if (!pm_optimizer_move(winner, PM_ROOM_OPTIMIZED)) {
+        block(optimizer, contest, PM_ROOM_OPTIMIZED);
+        return;
+    }
+    pm_log_debug(optimizer->device->instance->log, "the variant %s is tried", arm->shader.recipe);
     while (*link != winner)
         link = &(*link)->next;
     *link = winner->next;
@@ -148,16 +171,12 @@ static void let_go(struct pm_contest *contest)
     contest->pipeline = NULL;
 }
 
-/* What was built for it and did not win takes no room any more; others that waited get the winner.
- */
+/* Others that waited get the winner. */
 static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
     pm_contest_suspend(contest, false);
     pm_contest_finish(contest, won);
-    for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
-        if (!atomic_exchange(&arm->decided, true))
-            pm_optimizer_drop(arm);
     for (struct pm_pipeline *waits;
          won && (waits = pm_pipeline_list_take(&contest->waiting)) != NULL;) {
         pm_waiting_put(&optimizer->waiting, waits, false);
@@ -182,17 +201,14 @@ static void replace_pipeline(struct pm_contest *contest)
 }
 
 /* The fastest, built when it is not: its pairs may be an earlier session's, or of a pipeline that
- * is gone. false: there is none, or the device is about to go. */
+ * is gone. false: there is none, or it is blocked, or the device is about to go. */
 static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     while (pm_contest_winner(contest)) {
         struct pm_arm *arm = &contest->arms[contest->winner];
-        if (build_arm(optimizer, contest, arm)) {
-            pm_log_debug(optimizer->device->instance->log, "the variant %s is tried",
-                         arm->shader.recipe);
+        if (build_arm(optimizer, contest, arm))
             return true;
-        }
-        if (pm_stop_asked())
+        if (contest->blocked || pm_stop_asked())
             return false;
         pm_contest_give_up(contest);
     }
@@ -211,6 +227,7 @@ static bool next(struct pm_contest *contest, uint32_t *times)
 static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     uint32_t times = 0;
+    contest->blocked = false;
     while (next(contest, &times)) {
         struct pm_arm *arm = &contest->arms[contest->current];
         const bool first = !arm->made, usable = pm_contest_make(contest, contest->current);
@@ -221,7 +238,7 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
             measure(optimizer, built, times);
             return;
         }
-        if (pm_stop_asked())
+        if (contest->blocked || pm_stop_asked())
             return;
         pm_halving_leave(&contest->halving, contest->current);
     }
@@ -229,7 +246,7 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
         confirm(optimizer, contest);
         return;
     }
-    if (pm_stop_asked())
+    if (contest->blocked || pm_stop_asked())
         return;
     atomic_store(&contest->state, PM_CONTEST_OVER);
     end(optimizer, contest);
@@ -288,9 +305,11 @@ void pm_optimizer_go_on(struct pm_optimizer *optimizer)
 {
     if (!optimizer->contests)
         return;
-    if (atomic_exchange(&optimizer->contest_due, false))
-        for (struct pm_contest *contest; (contest = pm_contests_due(optimizer->contests)) != NULL;)
-            go_on(optimizer, contest);
+    if (atomic_exchange(&optimizer->contest_due, false)) {
+        pm_contests_unblock(optimizer->contests);
+        for (struct pm_contest *c; (c = pm_contests_due(optimizer->contests)) != NULL;)
+            go_on(optimizer, c);
+    }
     begin_later(optimizer);
 }
 
@@ -301,14 +320,14 @@ static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specializ
                        struct pm_pipeline *pipeline)
 {
     struct pm_error error = {0};
-    if (!pm_optimizer_reserve(optimizer))
+    if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, winner, &error);
     if (optimized) {
         pm_optimizer_publish(optimizer, pipeline, optimized);
         return true;
     }
-    pm_optimizer_give_back(optimizer);
+    pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
     pm_log_info(optimizer->device->instance->log, "a pipeline is not specialized: %s",
                 error.message);
     return true;

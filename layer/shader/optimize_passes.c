@@ -64,11 +64,11 @@ bool pm_optimizer_make_passes(struct pm_optimizer *optimizer, struct pm_pipeline
             pm_specialized_shaders_get(optimizer->shaders, &request, PM_USE_PASSES);
     if (!pipeline->specialized_passes)
         return true;
-    if (!pm_optimizer_reserve(optimizer))
+    if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_optimized *optimized = build(pipeline, pipeline->specialized_passes, &error);
     if (!optimized) {
-        pm_optimizer_give_back(optimizer);
+        pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
         pm_log_info(device->instance->log, "a pipeline stays whole: %s", error.message);
         return true;
     }

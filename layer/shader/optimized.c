@@ -8,9 +8,7 @@ void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimiz
     if (optimized->candidate.gone)
         optimized->candidate.gone(&optimized->candidate);
     /* No verdict can come any more. */
-    atomic_fetch_sub(atomic_load(&optimized->dropped) ? &device->pipelines->dropped
-                                                      : &device->pipelines->optimized,
-                     1);
+    atomic_fetch_sub(&device->pipelines->specialized[atomic_load(&optimized->room)], 1);
     pm_built_destroy(device, &optimized->built);
     pm_passes_destroy(device, &optimized->passes);
     free(optimized);

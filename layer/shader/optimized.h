@@ -25,7 +25,7 @@ struct pm_optimized {
     struct pm_contest *contest; /* that it takes part in; NULL: none */
     _Atomic bool bound;         /* in the game's place, at least once */
     _Atomic bool decided;       /* bound in the game's place, or dropped since it is not faster */
-    _Atomic bool dropped;       /* which, of struct pm_pipelines, counts it */
+    _Atomic uint32_t room;      /* enum pm_room: what it takes room of */
 };
 
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

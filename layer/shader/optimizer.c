@@ -29,40 +29,54 @@ void pm_optimizer_log(const struct pm_optimized *optimized, const char *what)
                 what);
 }
 
-void pm_optimizer_give_back(struct pm_optimizer *optimizer)
+void pm_optimizer_give_back(struct pm_optimizer *optimizer, enum pm_room room)
 {
-    atomic_fetch_sub(&optimizer->device->pipelines->optimized, 1);
+    atomic_fetch_sub(&optimizer->device->pipelines->specialized[room], 1);
 }
 
-/* Takes one of limits.variants. Instrumented variants are counted by themselves: a window must not
- * leave nothing for these, nor the other way round. */
-bool pm_optimizer_reserve(struct pm_optimizer *optimizer)
+bool pm_optimizer_has_room(const struct pm_optimizer *optimizer, enum pm_room room)
 {
-    struct pm_pipelines *pipelines = optimizer->device->pipelines;
-    if (atomic_fetch_add(&pipelines->optimized, 1) <
+    return atomic_load(&optimizer->device->pipelines->specialized[room]) <
+           optimizer->device->instance->config.limits.variants;
+}
+
+static bool take_room(struct pm_optimizer *optimizer, enum pm_room room)
+{
+    if (atomic_fetch_add(&optimizer->device->pipelines->specialized[room], 1) <
         optimizer->device->instance->config.limits.variants)
         return true;
-    pm_optimizer_give_back(optimizer);
-    if (!atomic_exchange(&optimizer->was_full, true))
+    pm_optimizer_give_back(optimizer, room);
+    return false;
+}
+
+/* Instrumented variants are counted by themselves: a window must not leave nothing for these, nor
+ * the other way round. And so are those of contests, most of which lose. */
+bool pm_optimizer_reserve(struct pm_optimizer *optimizer, enum pm_room room)
+{
+    if (take_room(optimizer, room))
+        return true;
+    if (room == PM_ROOM_OPTIMIZED && !atomic_exchange(&optimizer->was_full, true))
         pm_log_debug(optimizer->device->instance->log,
                      "limits.variants is reached: what is bound often is specialized first, the "
                      "rest when there is room");
     return false;
 }
 
+bool pm_optimizer_move(struct pm_optimized *optimized, enum pm_room room)
+{
+    struct pm_device *device = optimized->pipeline->device;
+    if (!pm_optimizer_reserve(device->optimizer, room))
+        return false;
+    pm_optimizer_give_back(device->optimizer, atomic_exchange(&optimized->room, room));
+    device->pipelines->released(device);
+    return true;
+}
+
 /* It keeps what names it alive, but takes no room from what may be faster; up to as many as that.
  */
 void pm_optimizer_drop(struct pm_optimized *optimized)
 {
-    struct pm_device *device = optimized->pipeline->device;
-    struct pm_pipelines *pipelines = device->pipelines;
-    if (atomic_fetch_add(&pipelines->dropped, 1) >= device->instance->config.limits.variants) {
-        atomic_fetch_sub(&pipelines->dropped, 1);
-        return;
-    }
-    atomic_store(&optimized->dropped, true);
-    atomic_fetch_sub(&pipelines->optimized, 1);
-    pipelines->released(device);
+    pm_optimizer_move(optimized, PM_ROOM_DROPPED);
 }
 
 struct pm_candidate

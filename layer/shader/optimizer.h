@@ -24,11 +24,12 @@ struct pm_optimizer {
     struct pm_pipeline_cache *cache;
     struct pm_waiting waiting;
     struct pm_at_once at_once;
-    _Atomic bool unsaved;     /* the journal and what is kept are to be brought to the disk */
-    _Atomic bool contest_due; /* something came of a contest */
-    _Atomic bool due;         /* the job is to be queued: who wanted to was not to wait for it */
-    _Atomic bool was_full;    /* said once */
-    struct pm_job job;        /* takes one waiting pipeline after another */
+    _Atomic bool unsaved;         /* the journal and what is kept are to be brought to the disk */
+    _Atomic bool contest_due;     /* something came of a contest */
+    _Atomic bool contest_blocked; /* one waits for room */
+    _Atomic bool due;      /* the job is to be queued: who wanted to was not to wait for it */
+    _Atomic bool was_full; /* said once */
+    struct pm_job job;     /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool queued;         /* the job is, or runs */
@@ -37,9 +38,12 @@ struct pm_optimizer {
     bool watched;        /* and PM_BINDS_WATCHED */
 };
 
-/* Takes one of limits.variants; false: they are all in use. And gives it back. */
-bool pm_optimizer_reserve(struct pm_optimizer *optimizer);
-void pm_optimizer_give_back(struct pm_optimizer *optimizer);
+/* Takes room for a variant; false: there is none. And gives it back. */
+bool pm_optimizer_reserve(struct pm_optimizer *optimizer, enum pm_room room);
+void pm_optimizer_give_back(struct pm_optimizer *optimizer, enum pm_room room);
+bool pm_optimizer_has_room(const struct pm_optimizer *optimizer, enum pm_room room);
+/* It takes that room and leaves what it has; false: there is none. */
+bool pm_optimizer_move(struct pm_optimized *optimized, enum pm_room room);
 
 /* It is not used: it keeps what names it alive, but takes no room. */
 void pm_optimizer_drop(struct pm_optimized *optimized);

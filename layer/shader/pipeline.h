@@ -118,6 +118,14 @@ enum pm_wish {
  * writing. */
 #define PM_MOST_HEAT UINT32_C(65536)
 
+/* What a specialized variant takes room of; limits.variants of each. */
+enum pm_room {
+    PM_ROOM_OPTIMIZED, /* it is to be used, or tried; or there was no room among those dropped */
+    PM_ROOM_DROPPED,   /* it is no faster */
+    PM_ROOM_ARMS,      /* a contest (contest.h) measures it, or did, and it is not what won */
+    PM_ROOMS
+};
+
 struct pm_pipelines {
     struct pm_device *device;
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
@@ -130,10 +138,7 @@ struct pm_pipelines {
     VkPipelineCache cache;           /* ours, for variants only; made when first needed */
     struct pm_variant_budget budget; /* of instrumented variants */
     struct pm_ahead ahead;
-    _Atomic uint32_t optimized; /* specialized variants that live or are being made, but for those
-                                   that are dropped */
-    _Atomic uint32_t dropped;   /* those that live and are no faster; beyond limits.variants they
-                                   count as `optimized` */
+    _Atomic uint32_t specialized[PM_ROOMS]; /* variants that live or are being made */
     /* The optimizer's, while there is one. The game has destroyed a pipeline, as its `gone` says;
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);

@@ -191,6 +191,56 @@ static void each_shader_has_its_turn(void **state)
     close_session();
 }
 
+/* ---- room ---- */
+
+/* limits.variants is reached: what there is no room for is no loser. It is measured when there is
+ * room again. */
+static void what_has_no_room_is_not_over(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "3", 1);
+    open_session(1.2);
+    make(0);
+    assert_true(run_until("waits for room", 1));
+    run_frames(64);
+    optimized_assert_logged("none is faster", 0);
+    uint64_t until = 0;
+    while (optimized_logged("none is faster") == 0 && patience(&until)) {
+        const uint32_t blocked = optimized_logged("waits for room");
+        destroy(game.count - 1);
+        make(0);
+        while (optimized_logged("waits for room") == blocked &&
+               optimized_logged("none is faster") == 0 && patience(&until))
+            run_frames(4);
+    }
+    optimized_assert_logged("none is faster", 1);
+    optimized_assert_logged("of 3 variants none", 0);
+    assert_true(game.count > 1);
+    close_session();
+}
+
+/* What a contest measures leaves the room to what is known to be faster. */
+static void contests_leave_room_to_winners(void **state)
+{
+    (void)state;
+    open_session(0.8);
+    make(0);
+    assert_true(run_until("the fastest is", 1));
+    close_session();
+
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "1", 1);
+    open_session(0.8);
+    make(1);
+    run_frames(1);
+    wait_for_made(2);
+    make(0);
+    uint64_t until = 0;
+    while (!is_replaced(1) && patience(&until))
+        ;
+    assert_true(is_replaced(1));
+    close_session();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +248,8 @@ int main(void)
         PM_LAYERED_TEST(an_undecided_winner_ends_it),
         PM_LAYERED_TEST(what_is_not_drawn_stops_nobody),
         PM_LAYERED_TEST(each_shader_has_its_turn),
+        PM_LAYERED_TEST(what_has_no_room_is_not_over),
+        PM_LAYERED_TEST(contests_leave_room_to_winners),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

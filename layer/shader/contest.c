@@ -385,7 +385,7 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
         if (contest->halving.seen[a].count == 0)
             continue;
         tried++;
-        if (!won || a != contest->winner)
+        if (!contest->arms[a].tried)
             keep_loser(contest, a);
     }
     pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,

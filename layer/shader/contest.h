@@ -35,6 +35,7 @@ struct pm_arm {
     struct pm_optimized *built; /* for the contest's pipeline; that pipeline's; NULL: not */
     bool made;                  /* the shader was, or cannot be */
     bool failed;                /* it cannot be built */
+    bool tried;                 /* it was chosen: its own trial has the verdict */
 };
 
 enum pm_contest_state {

@@ -140,7 +140,7 @@ static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimiz
 /* The winner is the pipeline's variant, which then is tried as any other. */
 static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
-    const struct pm_arm *arm = &contest->arms[contest->winner];
+    struct pm_arm *arm = &contest->arms[contest->winner];
     struct pm_optimized *winner = arm->built, **link = &contest->pipeline->arms;
     if (!pm_optimizer_move(winner, PM_ROOM_OPTIMIZED)) {
         block(optimizer, contest, PM_ROOM_OPTIMIZED);
@@ -152,6 +152,7 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     *link = winner->next;
     winner->next = NULL;
     winner->candidate.measured = NULL;
+    arm->tried = true;
     atomic_store(&contest->pipeline->optimized, winner);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
     pm_optimizer_offer(optimizer, winner, &winner->pipeline->candidate);

@@ -10,6 +10,7 @@
 #include "layer/public/piecemeal.h"
 #include "tests/patience.h"
 
+#include <inttypes.h>
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -380,6 +381,35 @@ static void none_is_faster(void **state)
     close_session();
 }
 
+/* The highest ratio of time that is kept of a slower variant, in millionths. */
+static uint32_t slowest_kept(void)
+{
+    char path[300], text[512];
+    uint32_t slowest = 0, ratio;
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(text, sizeof text, file))
+        if (sscanf(text, "verdict slower calls %" SCNu32, &ratio) == 1 && ratio > slowest)
+            slowest = ratio;
+    fclose(file);
+    return slowest;
+}
+
+/* What won is slower when it is tried anew: that is kept, not what chose it. */
+static void the_trial_says_what_is_kept(void **state)
+{
+    (void)state;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : 1.2;
+    open_session();
+    assert_true(run_until("is tried"));
+    seen.times[2] = 3;
+    assert_true(run_until("none is faster"));
+    close_session();
+    assert_in_range(slowest_kept(), 2900000, 3100000);
+}
+
 /* The share of time that the trials of all sessions so far say they took at most, in percent. */
 static double most_spent(void)
 {
@@ -561,6 +591,7 @@ int main(void)
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),
+        PM_LAYERED_TEST(the_trial_says_what_is_kept),
         PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(trying_again_costs_little),
         PM_LAYERED_TEST(slow_ones_cost_little),

@@ -306,7 +306,10 @@ void pm_optimizer_go_on(struct pm_optimizer *optimizer)
 {
     if (!optimizer->contests)
         return;
-    if (atomic_exchange(&optimizer->contest_due, false)) {
+    const bool due = atomic_exchange(&optimizer->contest_due, false);
+    if (atomic_load(&optimizer->device->lost))
+        return;
+    if (due) {
         pm_contests_unblock(optimizer->contests);
         for (struct pm_contest *c; (c = pm_contests_due(optimizer->contests)) != NULL;)
             go_on(optimizer, c);

@@ -241,6 +241,35 @@ static void contests_leave_room_to_winners(void **state)
     close_session();
 }
 
+/* ---- the end ---- */
+
+/* The device is lost: nothing is built for a contest any more. */
+static void a_lost_device_has_no_contests(void **state)
+{
+    (void)state;
+    open_session(1.2);
+    for (uint32_t i = 0; i < 2 * OPEN; i++)
+        make(i % OPEN);
+    run_frames(1);
+    wait_for_made(3 * OPEN);
+    trying.h.driver->inject("vkQueueSubmit:1");
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    assert_int_equal(trying.h.vk.QueueSubmit(trying.h.queue, 1, &info, VK_NULL_HANDLE),
+                     VK_ERROR_DEVICE_LOST);
+    /* The others of their shaders would take their place. */
+    const uint32_t made = game.made;
+    for (uint32_t i = 0; i < OPEN; i++)
+        destroy(i);
+    usleep(500000);
+    assert_int_equal(game.made, made);
+    close_session();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +279,7 @@ int main(void)
         PM_LAYERED_TEST(each_shader_has_its_turn),
         PM_LAYERED_TEST(what_has_no_room_is_not_over),
         PM_LAYERED_TEST(contests_leave_room_to_winners),
+        PM_LAYERED_TEST(a_lost_device_has_no_contests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -229,6 +229,7 @@ static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *c
     trial->wanted = candidate->wanted;
     trial->seen = (struct pm_anytime){0};
     atomic_store(&trial->measures, measures);
+    pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_trace(trial, true, NULL);
 }
@@ -312,6 +313,7 @@ static void try_again(struct pm_trial *trial)
     trial->outcome = PM_GOES_ON;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         c->again(c);
+    pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_set_awake(trial, true);
     if (!trial->compute)
@@ -347,6 +349,7 @@ static void begin_anew(struct pm_trial *trial)
     trial->outcome = PM_GOES_ON;
     if (trial->retry < LONGEST_SLEEP && !trial->promising)
         trial->retry *= 2;
+    pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_trace(trial, true, NULL);
     pm_trial_set_awake(trial, true);

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { CALLS_A_FRAME = 8 }; /* of a pipeline */
+enum {
+    CALLS_A_FRAME = 8,            /* of a pipeline */
+    LONGEST_GAP = 4 * TRIAL_LOOK, /* heartbeats between the halves of a pair */
+};
 
 /* ---- the next use ---- */
 
@@ -17,6 +20,23 @@ static bool is_of_kind(struct pm_trial *trial, uint32_t kind)
 {
     uint32_t found = TRIAL_UNUSED;
     return atomic_compare_exchange_strong(&trial->kind, &found, kind) || found == kind;
+}
+
+/* The use that follows is a pair's first half. */
+static void begin_pair(struct trial_track *track)
+{
+    uint32_t next = atomic_load(&track->next);
+    if (next % 2 != 0)
+        atomic_compare_exchange_strong(&track->next, &next, next + 1);
+}
+
+void pm_trial_begin_pairs(struct pm_trial *trial)
+{
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
+        struct trial_track *track = &trial->tracks[i];
+        begin_pair(track);
+        atomic_store(&track->from, atomic_load(&track->next) / 2);
+    }
 }
 
 /* The track of what comes again; one that was not used lately is taken over. NULL: there are too
@@ -33,8 +53,7 @@ static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint6
             track = t;
     }
     if (track) {
-        /* From here on an even use is a pair's first half again. */
-        atomic_store(&track->next, (atomic_load(&track->next) + 1) & ~1u);
+        begin_pair(track);
         atomic_store(&track->what, what);
     }
     return track;
@@ -46,6 +65,9 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
     struct trial_track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
     if (track == NULL)
         return false;
+    /* The scene may be another. */
+    if (heartbeat > atomic_load_explicit(&track->used_at, memory_order_relaxed) + LONGEST_GAP)
+        begin_pair(track);
     int64_t charged = 0;
     if (atomic_load(&track->next) % 2 == 0) {
         charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
@@ -246,7 +268,7 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     if (atomic_load(&trial->over))
         return;
     struct trial_track *track = &trial->tracks[timed->track];
-    if (timed->pair < track->from)
+    if (timed->pair < atomic_load(&track->from))
         return;
     struct trial_pair *pair = &track->pending[timed->pair % TRIAL_PENDING];
     if (pair->number != timed->pair)

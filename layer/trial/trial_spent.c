@@ -20,7 +20,7 @@ static void empty(struct pm_trial *trial)
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
         const uint32_t next = (atomic_load(&trial->tracks[i].next) + 1) & ~1u;
         atomic_store(&fresh.tracks[i].next, next);
-        fresh.tracks[i].from = next / 2;
+        atomic_store(&fresh.tracks[i].from, next / 2);
     }
     *trial = fresh;
 }

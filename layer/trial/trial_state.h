@@ -36,7 +36,8 @@ struct trial_track {
     _Atomic uint64_t what;    /* tells it from others; 0: free */
     _Atomic uint64_t used_at; /* heartbeat */
     _Atomic uint32_t next;    /* uses so far */
-    uint32_t from;            /* the trial's first pair: those before were of another one */
+    _Atomic uint32_t from;    /* the first pair that counts: those before were of another trial, or
+                                 of this one before it began anew */
     struct trial_pair pending[TRIAL_PENDING];
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
@@ -96,6 +97,10 @@ struct pm_trials {
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
 };
+
+/* It begins, or begins anew: pairs of which one half was timed before do not count. Under the lock.
+ */
+void pm_trial_begin_pairs(struct pm_trial *trial);
 
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of
  * memory. The poller's. */

@@ -56,6 +56,26 @@ static void a_slower_one_is_dropped(void **state)
     trying_assert_timing(1.3, 0.01);
 }
 
+static void rest(VkCommandBuffer buffer)
+{
+    (void)buffer;
+}
+
+/* Uses that are so far apart that the scene may be another are no pairs. */
+static void what_is_used_rarely_makes_no_pairs(void **state)
+{
+    (void)state;
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    for (int i = 0; i < 24; i++) {
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+        trying_run_frames(rest, TRYING_ONCE, 300);
+    }
+    trying_close();
+    optimized_assert_logged("is used from now on", 0);
+    optimized_assert_logged("was not over after 0 pairs", 1);
+}
+
 /* Just what a variant must gain. */
 enum { NO_GAIN = TRYING_ORIGINAL * 99 / 100 };
 
@@ -501,6 +521,7 @@ int main(void)
         PM_LAYERED_TEST(a_faster_dispatch_is_used),
         PM_LAYERED_TEST(a_faster_draw_is_used),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
+        PM_LAYERED_TEST(what_is_used_rarely_makes_no_pairs),
         PM_LAYERED_TEST(equal_ones_are_undecided),
         PM_LAYERED_TEST(a_wide_interval_decides_nothing),
         PM_LAYERED_TEST(pipelines_share_a_trial),

@@ -58,7 +58,8 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
     int64_t charged = -1;
     if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
         return charged;
-    pthread_mutex_lock(&budget->lock);
+    if (pthread_mutex_trylock(&budget->lock) != 0)
+        return charged;
     pm_allowance_fill(&budget->allowance, now);
     if (budget->allowance.left >= 0 || budget->allowance.per_nanosecond >= 1) {
         charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;

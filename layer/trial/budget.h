@@ -57,7 +57,8 @@ struct pm_use_cost {
     bool again;
 };
 
-/* A pair may begin, and is charged so much; below 0: it may not. */
+/* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
+ * the lowest priority, has the budget just now. Never waits. */
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
 
 /* Its times are there, of the game's own and of the variant. again: the variant is what is bound

@@ -95,6 +95,19 @@ static void is_not_saved_for_long(void **state)
     pm_budget_finish(&budget);
 }
 
+/* A thread of ours has the budget: who records does not wait for it, and a pair begins later. */
+static void who_records_does_not_wait(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {.expected = MS};
+    pthread_mutex_lock(&budget.lock);
+    assert_true(pm_budget_begin(&budget, &cost, second) < 0);
+    pthread_mutex_unlock(&budget.lock);
+    assert_true(pm_budget_begin(&budget, &cost, second) >= 0);
+    pm_budget_finish(&budget);
+}
+
 /* Now and then something else runs meanwhile: what both take alike costs nothing. */
 static void spikes_weigh_little(void **state)
 {
@@ -160,6 +173,7 @@ int main(void)
         cmocka_unit_test(what_is_used_is_compared_with),
         cmocka_unit_test(is_not_saved_for_long),
         cmocka_unit_test(spikes_weigh_little),
+        cmocka_unit_test(who_records_does_not_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,8 +54,9 @@ struct pm_contest {
     uint32_t current, winner; /* arms */
     _Atomic uint32_t state;   /* enum pm_contest_state */
     _Atomic bool due;         /* something came of it; set by any thread */
-    _Atomic bool has_result;  /* the current arm was measured; set by the poller's thread behind
-                                 `result`, and taken back by the contest's */
+    _Atomic bool has_result;  /* an arm was measured; set by the poller's thread behind the next
+                                 two, and taken back by the contest's */
+    uint32_t result_of;       /* the arm */
     struct pm_anytime result;
     _Atomic bool idle; /* nothing of it was timed for a while; set by a thread of the game's */
     bool suspended;    /* it is none of those that are open: no pipeline has the shader just now, or

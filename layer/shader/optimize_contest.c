@@ -25,6 +25,7 @@ static void measured(struct pm_candidate *candidate, const struct pm_anytime *se
     atomic_store(&optimized->pipeline->candidate, NULL);
     if (atomic_load(&contest->has_result))
         return;
+    contest->result_of = optimized->arm;
     contest->result = *seen;
     atomic_store(&contest->has_result, true);
     say_due(optimized->pipeline->device->optimizer, contest);
@@ -121,6 +122,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     }
     atomic_store(&arm->built->room, PM_ROOM_ARMS);
     arm->built->contest = contest;
+    arm->built->arm = (uint32_t)(arm - contest->arms);
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->candidate.undecided = unconfirmed;
@@ -253,28 +255,35 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
     end(optimizer, contest);
 }
 
-/* What was measured counts; false: nothing was. */
+/* What was measured counts, which may be of a pipeline that has gone meanwhile; false: nothing was.
+ */
 static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     if (!atomic_load(&contest->has_result))
         return false;
-    struct pm_anytime all = contest->halving.seen[contest->current];
+    const uint32_t arm = contest->result_of;
+    struct pm_anytime all = contest->halving.seen[arm];
     pm_anytime_merge(&all, &contest->result);
-    pm_halving_take(&contest->halving, contest->current, &all);
-    pm_contest_keep(contest, contest->current);
+    pm_halving_take(&contest->halving, arm, &all);
+    pm_contest_keep(contest, arm);
     atomic_store(&optimizer->unsaved, true);
     atomic_store(&contest->has_result, false);
     return true;
 }
 
-static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
+static bool is_over(const struct pm_contest *contest)
 {
     const enum pm_contest_state state = atomic_load(&contest->state);
-    const bool idle = atomic_exchange(&contest->idle, false);
+    return state == PM_CONTEST_WON || state == PM_CONTEST_OVER;
+}
+
+static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    const bool idle = atomic_exchange(&contest->idle, false), over = is_over(contest);
+    const bool measured = !over && take_result(optimizer, contest);
     if (!contest->pipeline)
         return;
-    const bool measured = take_result(optimizer, contest);
-    if (state == PM_CONTEST_WON || state == PM_CONTEST_OVER) {
+    if (over) {
         end(optimizer, contest);
         return;
     }

@@ -23,6 +23,7 @@ struct pm_optimized {
     struct pm_watch watch;      /* of a variant for values of push constants; else its count is 0 */
     struct pm_optimized *next;  /* of a contest's that were built for the pipeline */
     struct pm_contest *contest; /* that it takes part in; NULL: none */
+    uint32_t arm;               /* of which it is that */
     _Atomic bool bound;         /* in the game's place, at least once */
     _Atomic bool decided;       /* bound in the game's place, or dropped since it is not faster */
     _Atomic uint32_t room;      /* enum pm_room: what it takes room of */

@@ -219,12 +219,14 @@ static void add_candidate(struct pm_trial *trial, struct pm_candidate *candidate
     trial->first = candidate;
 }
 
-/* It is measured some more; or it is tried from now on, on other calls than chose it. Under the
- * lock, while it is over. */
+/* It is measured some more; or it is tried from now on, on other calls than chose it. Where another
+ * pipeline's is being measured, that goes on with this one's. Under the lock. */
 static void begin_measuring(struct pm_trial *trial, const struct pm_candidate *candidate)
 {
     const bool measures = candidate->measured != NULL;
     if (!measures && !atomic_load(&trial->measures))
+        return;
+    if (measures && atomic_load(&trial->measures) && !atomic_load(&trial->over))
         return;
     trial->wanted = candidate->wanted;
     trial->seen = (struct pm_anytime){0};

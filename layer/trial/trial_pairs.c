@@ -221,14 +221,26 @@ static void settle(struct pm_trial *trial, struct trial_track *track, const stru
                      pair->charged);
 }
 
+/* Of those that take part, one that is to hear what was measured; NULL: there is none. Under the
+ * lock. */
+static struct pm_candidate *listener_of(const struct pm_trial *trial)
+{
+    struct pm_candidate *candidate = trial->first;
+    while (candidate != NULL && candidate->measured == NULL)
+        candidate = candidate->next;
+    return candidate;
+}
+
 /* One more pair of a trial that only measures. */
 static void measure(struct pm_trial *trial, const double *time)
 {
     struct pm_trials *trials = trial->owner;
-    pm_anytime_add(&trial->seen, log(time[1] / time[0]));
     pthread_mutex_lock(&trials->lock);
-    struct pm_candidate *candidate = trial->first;
-    if (candidate != NULL && candidate->measured != NULL && !atomic_load(&trial->over) &&
+    const bool goes_on = atomic_load(&trial->measures) && !atomic_load(&trial->over);
+    struct pm_candidate *candidate = goes_on ? listener_of(trial) : NULL;
+    if (goes_on)
+        pm_anytime_add(&trial->seen, log(time[1] / time[0]));
+    if (candidate != NULL &&
         (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
         atomic_store(&trial->over, true);
         pm_trial_trace(trial, false, "measured");

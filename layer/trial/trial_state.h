@@ -75,7 +75,7 @@ struct pm_trial {
     /* Of one of many variants: it is measured and not judged, up to so many pairs. */
     _Atomic bool measures;
     uint32_t wanted;          /* under the lock */
-    struct pm_anytime seen;   /* the poller's, while it measures */
+    struct pm_anytime seen;   /* likewise */
     uint32_t variant;         /* a point of its race (candidate.h) */
     struct pm_anytime untold; /* of it, measured whole; under the lock */
     struct pm_trial_cost cost;

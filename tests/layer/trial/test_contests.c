@@ -135,6 +135,34 @@ static void every_pipeline_gets_the_winner(void **state)
     close_session();
 }
 
+/* Frames until so many uses were timed from a position on. */
+static void run_uses(uint64_t position, uint32_t uses)
+{
+    uint64_t until = 0;
+    while (pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp") < 2 * uses &&
+           patience(&until))
+        run_frames(1);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2 * uses);
+}
+
+/* The pipeline goes in the middle of a measurement of eight pairs: another one has the rest. */
+static void another_pipeline_goes_on(void **state)
+{
+    (void)state;
+    open_session(0.8);
+    make(0);
+    make(0);
+    run_uses(trying.h.driver->position(), 10);
+    assert_int_equal(game.made, 3);
+    const uint64_t position = trying.h.driver->position();
+    destroy(0);
+    wait_for_made(4);
+    run_uses(position, 6);
+    /* The next variant, without a frame more. */
+    wait_for_made(5);
+    close_session();
+}
+
 /* ---- contests that others wait for ---- */
 
 /* What won cannot be told from the original when it is tried anew: the contest is over. */
@@ -274,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_pipeline_gets_the_winner),
+        PM_LAYERED_TEST(another_pipeline_goes_on),
         PM_LAYERED_TEST(an_undecided_winner_ends_it),
         PM_LAYERED_TEST(what_is_not_drawn_stops_nobody),
         PM_LAYERED_TEST(each_shader_has_its_turn),

@@ -37,8 +37,10 @@ struct pm_candidate {
     uint32_t variant; /* as a point of its race (profile/variant_point.h), so that what was measured
                          is told others; 0: none is */
 
-    /* The outcome; the first one counts. faster: it is bound in the game's place from now on. */
-    void (*verdict)(struct pm_candidate *candidate, bool faster);
+    /* The outcome; the first one counts. faster: it is bound in the game's place from now on.
+     * Returns what the log is to say (pm_candidate_log), NULL: nothing: it may be called under a
+     * lock, and a log takes as long as a file does. */
+    const char *(*verdict)(struct pm_candidate *candidate, bool faster);
     /* There is none for now: it is tried anew some minutes later. Called under a lock. NULL: nobody
      * asks. */
     void (*undecided)(struct pm_candidate *candidate);
@@ -57,6 +59,10 @@ struct pm_candidate {
     /* It is about to be destroyed; called without a lock that verdict takes. NULL: nobody asked. */
     void (*gone)(struct pm_candidate *candidate);
 };
+
+/* Into the log, at level info, of a variant of a shader. NULL: nothing. */
+void pm_candidate_log(const struct pm_device *device, const struct pm_shader_key *original,
+                      const char *what);
 
 /* The pipeline's variant while it is built and untried; NULL else. Never blocks. */
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline);

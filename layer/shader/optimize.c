@@ -24,13 +24,13 @@ static struct pm_optimizer *optimizer_of(struct pm_job *job)
 /* ---- one pipeline ---- */
 
 /* A candidate's verdict. */
-void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
+const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_pipeline *pipeline = optimized->pipeline;
     struct pm_optimizer *optimizer = pipeline->device->optimizer;
     if (atomic_exchange(&optimized->decided, true))
-        return;
+        return NULL;
     const bool pushed = optimized->watch.count > 0;
     atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
     if (!faster) {
@@ -38,18 +38,23 @@ void pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
             atomic_store(&pipeline->folded_best, NULL);
         else
             atomic_store(&pipeline->best, 0);
-        pm_optimizer_log(optimized, "is not faster, and is dropped");
         pm_optimizer_drop(optimized);
-        return;
+        return "is not faster, and is dropped";
     }
     if (pushed)
         atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
     else
         atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
     pm_optimizer_has_proven(optimizer);
-    pm_optimizer_log(optimized, optimized->shader->session == PM_SESSION_VARIANT
-                                    ? "is used in this session, to be timed"
-                                    : "is used from now on");
+    return optimized->shader->session == PM_SESSION_VARIANT ? "is used in this session, to be timed"
+                                                            : "is used from now on";
+}
+
+/* It is used without a trial. */
+static void trust(struct pm_optimized *optimized)
+{
+    pm_candidate_log(optimized->pipeline->device, &optimized->shader->original,
+                     pm_optimizer_decide(&optimized->candidate, true));
 }
 
 static void try_again(struct pm_candidate *candidate)
@@ -197,7 +202,7 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
         watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (proven || device->instance->config.debug.trust_variants) {
-        pm_optimizer_decide(&optimized->candidate, true);
+        trust(optimized);
         if (proven)
             optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
         return;
@@ -304,7 +309,7 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (shader->session == PM_SESSION_VARIANT)
         optimizer->calls.in_session(optimizer->device, pipeline, shader);
-    pm_optimizer_decide(&optimized->candidate, true);
+    trust(optimized);
     if (shader->session == PM_SESSION_NONE)
         optimizer->calls.proven(optimizer->device, &optimized->candidate,
                                 pm_pipeline_computes(pipeline));

@@ -53,13 +53,14 @@ static bool is_chosen(const struct pm_optimized *optimized)
 }
 
 /* The winner was tried anew, or again. */
-static void confirmed(struct pm_candidate *candidate, bool faster)
+static const char *confirmed(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     if (!is_chosen(optimized))
-        return;
-    pm_optimizer_decide(candidate, faster);
+        return NULL;
+    const char *said = pm_optimizer_decide(candidate, faster);
     end_confirmation(optimized, faster);
+    return said;
 }
 
 /* It cannot be told from the original: the contest is over, though its trial goes on later. */

@@ -8,23 +8,22 @@
 #include <stdlib.h>
 
 /* The verdict. */
-static void decide(struct pm_candidate *candidate, bool faster)
+static const char *decide(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_pipeline *pipeline = optimized->pipeline;
     struct pm_optimizer *optimizer = pipeline->device->optimizer;
     if (atomic_exchange(&optimized->decided, true))
-        return;
+        return NULL;
     atomic_store(&pipeline->passes_candidate, NULL);
     if (!faster) {
-        pm_optimizer_log(optimized, "is not faster in several passes, which are dropped");
         pm_optimizer_drop(optimized);
-        return;
+        return "is not faster in several passes, which are dropped";
     }
     atomic_store_explicit(&pipeline->passes_best, optimized, memory_order_release);
     pm_optimizer_has_proven(optimizer);
     optimizer->calls.in_passes(pipeline->device);
-    pm_optimizer_log(optimized, "runs in several passes from now on");
+    return "runs in several passes from now on";
 }
 
 /* NULL: see *error. */
@@ -75,7 +74,7 @@ bool pm_optimizer_make_passes(struct pm_optimizer *optimizer, struct pm_pipeline
     atomic_store(&pipeline->passes, optimized);
     if (optimized->shader->timing == PM_TIMING_FASTER ||
         device->instance->config.debug.trust_variants)
-        decide(&optimized->candidate, true);
+        pm_candidate_log(device, &optimized->shader->original, decide(&optimized->candidate, true));
     else
         pm_optimizer_offer(optimizer, optimized, &pipeline->passes_candidate);
     return true;

@@ -19,7 +19,7 @@ struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
 void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                           struct pm_optimized *optimized);
 /* Its verdict. */
-void pm_optimizer_decide(struct pm_candidate *candidate, bool faster);
+const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster);
 /* Has the job look for what is to be done; any thread. */
 void pm_optimizer_wake(struct pm_optimizer *optimizer);
 

@@ -21,12 +21,14 @@ void pm_optimizer_has_proven(struct pm_optimizer *optimizer)
     pthread_mutex_unlock(&optimizer->lock);
 }
 
-void pm_optimizer_log(const struct pm_optimized *optimized, const char *what)
+void pm_candidate_log(const struct pm_device *device, const struct pm_shader_key *original,
+                      const char *what)
 {
     char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&optimized->shader->original, key);
-    pm_log_info(optimized->pipeline->device->instance->log, "shader %.12s, specialized, %s", key,
-                what);
+    if (!what)
+        return;
+    pm_shader_key_format(original, key);
+    pm_log_info(device->instance->log, "shader %.12s, specialized, %s", key, what);
 }
 
 void pm_optimizer_give_back(struct pm_optimizer *optimizer, enum pm_room room)
@@ -81,7 +83,7 @@ void pm_optimizer_drop(struct pm_optimized *optimized)
 
 struct pm_candidate
 pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t handle,
-                       void (*verdict)(struct pm_candidate *candidate, bool faster))
+                       const char *(*verdict)(struct pm_candidate *candidate, bool faster))
 {
     return (struct pm_candidate){
         .handle = handle,

@@ -54,9 +54,7 @@ void pm_optimizer_offer(struct pm_optimizer *optimizer, struct pm_optimized *opt
 /* The trial's part of a variant that was built. */
 struct pm_candidate
 pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t handle,
-                       void (*verdict)(struct pm_candidate *candidate, bool faster));
+                       const char *(*verdict)(struct pm_candidate *candidate, bool faster));
 /* device->binds says what there is; under the lock. And that there is a proven variant. */
 void pm_optimizer_set_binds(struct pm_optimizer *optimizer);
 void pm_optimizer_has_proven(struct pm_optimizer *optimizer);
-/* Into the log, at level info. */
-void pm_optimizer_log(const struct pm_optimized *optimized, const char *what);

@@ -264,7 +264,8 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
         candidate->undecided(candidate);
     pthread_mutex_unlock(&trials->lock);
     if (decided)
-        candidate->verdict(candidate, outcome == PM_FASTER);
+        pm_candidate_log(trials->device, &candidate->original,
+                         candidate->verdict(candidate, outcome == PM_FASTER));
     /* It is tried again with the others. */
     if (outcome == PM_FASTER && candidate->again != NULL && candidate->measured == NULL)
         pm_trials_watch(trials, candidate, compute);
@@ -298,7 +299,8 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         candidate->again(candidate);
     pthread_mutex_unlock(&trials->lock);
     if (dropped)
-        candidate->verdict(candidate, false);
+        pm_candidate_log(trials->device, &candidate->original,
+                         candidate->verdict(candidate, false));
 }
 
 /* Under the lock. */
@@ -331,7 +333,7 @@ static bool is_due(const struct pm_trial *trial, uint64_t idle)
 }
 
 /* It cannot be told from the original now, but was faster before: it stays. Under the lock. */
-void pm_trial_leave(struct pm_trial *trial)
+void pm_trial_leave(struct pm_trial *trial, struct pm_trial_said *said)
 {
     atomic_store(&trial->over, true);
     trial->outcome = PM_FASTER;
@@ -339,8 +341,7 @@ void pm_trial_leave(struct pm_trial *trial)
     trial->scenes |= pm_trials_scene(trial->owner);
     pm_trial_trace(trial, false, "as fast: still used");
     pm_trial_set_awake(trial, false);
-    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
-        c->verdict(c, true);
+    pm_trial_tell(trial, true, said);
 }
 
 /* ---- heartbeats ---- */

@@ -176,8 +176,32 @@ static void log_outcome(const struct pm_trial *trial, enum pm_outcome outcome,
         atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "", words[outcome]);
 }
 
+void pm_trial_tell(const struct pm_trial *trial, bool faster, struct pm_trial_said *said)
+{
+    const uint32_t most = sizeof said->what / sizeof *said->what;
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next) {
+        const char *what = c->verdict(c, faster);
+        uint32_t i = 0;
+        while (what != NULL && i < most && said->what[i] != NULL && said->what[i] != what)
+            i++;
+        if (what == NULL || i == most)
+            continue;
+        said->what[i] = what;
+        said->times[i]++;
+    }
+}
+
+/* Without the lock. */
+static void log_said(const struct pm_trial *trial, const struct pm_trial_said *said)
+{
+    for (uint32_t i = 0; i < sizeof said->what / sizeof *said->what; i++)
+        for (uint32_t n = 0; n < said->times[i]; n++)
+            pm_candidate_log(trial->owner->device, &trial->original, said->what[i]);
+}
+
 /* Under the lock. */
-static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct pm_paired *paired)
+static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct pm_paired *paired,
+                   struct pm_trial_said *said)
 {
     struct pm_trials *trials = trial->owner;
     atomic_store(&trial->over, true);
@@ -189,12 +213,11 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     trials->unreported = true;
     pm_trial_trace(trial, false, words[outcome]);
     pm_trial_set_awake(trial, false);
-    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next) {
-        if (outcome != PM_UNDECIDED)
-            c->verdict(c, outcome == PM_FASTER);
-        else if (c->undecided != NULL)
+    if (outcome != PM_UNDECIDED)
+        pm_trial_tell(trial, outcome == PM_FASTER, said);
+    for (struct pm_candidate *c = trial->first; outcome == PM_UNDECIDED && c != NULL; c = c->next)
+        if (c->undecided != NULL)
             c->undecided(c);
-    }
 }
 
 /* Keeps the outcome for the sessions to come. Waits for the disk. */
@@ -312,12 +335,14 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     const bool stays = again && outcome == PM_UNDECIDED;
     if (!stays)
         log_outcome(trial, outcome, &paired);
+    struct pm_trial_said said = {0};
     pthread_mutex_lock(&trials->lock);
     if (stays)
-        pm_trial_leave(trial);
+        pm_trial_leave(trial, &said);
     else
-        finish(trial, outcome, &paired);
+        finish(trial, outcome, &paired, &said);
     pthread_mutex_unlock(&trials->lock);
+    log_said(trial, &said);
     if (!stays)
         keep(trial, outcome, &paired);
     /* The outcome is all that is kept, while a pipeline has the shader. */

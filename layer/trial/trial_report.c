@@ -69,6 +69,7 @@ static bool add_decided(struct pm_trial *trial, struct pm_report *report, struct
 
 void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
 {
+    struct pm_error failed = {0};
     pthread_mutex_lock(&trials->lock);
     for (struct pm_trial *trial = trials->unreported ? trials->first : NULL; trial != NULL;
          trial = trial->next) {
@@ -78,12 +79,13 @@ void pm_trials_report(struct pm_trials *trials, struct pm_report *report)
         if (add_decided(trial, report, &error))
             add_measured(trial, report, &error);
         if (error.code != PM_OK)
-            pm_log_warning(trials->device->instance->log, "a trial was not kept: %s",
-                           error.message);
+            failed = error;
     }
     trials->unreported = false;
     pm_trials_spare(trials);
     pthread_mutex_unlock(&trials->lock);
+    if (failed.code != PM_OK)
+        pm_log_warning(trials->device->instance->log, "a trial was not kept: %s", failed.message);
 }
 
 /* What is told of one that goes on: what is the lock's of it. */

@@ -102,6 +102,12 @@ struct pm_trials {
  */
 void pm_trial_begin_pairs(struct pm_trial *trial);
 
+/* What the log is to say of a trial's candidates once nobody waits for its lock. */
+struct pm_trial_said {
+    const char *what[4];
+    uint32_t times[4];
+};
+
 /* Of its whole pairs, in the order in which they came; the caller frees them. NULL: none, or out of
  * memory. The poller's. */
 double *pm_trial_log_ratios(const struct pm_trial *trial);
@@ -126,8 +132,11 @@ void pm_trials_spare(struct pm_trials *trials);
 /* Adds how it was decided, and what kind of use was timed. */
 void pm_trial_sum_decided(const struct pm_trial *trial, struct pm_trials_sum *sum);
 
+/* Its candidates have an outcome; adds what the log is to say of them. */
+void pm_trial_tell(const struct pm_trial *trial, bool faster, struct pm_trial_said *said);
+
 /* It cannot be told from the original now, but was faster before: it stays. */
-void pm_trial_leave(struct pm_trial *trial);
+void pm_trial_leave(struct pm_trial *trial, struct pm_trial_said *said);
 
 /* Without the lock. */
 static inline uint64_t pm_trials_now(const struct pm_trials *trials)

@@ -2,10 +2,18 @@
  * comes of it, and what is recorded for it. */
 #include "tests/layer/trial/trying.h"
 
+#include "base/clock.h"
 #include "base/random.h"
+#include "tests/patience.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- verdicts ---- */
 
@@ -74,6 +82,54 @@ static void what_is_used_rarely_makes_no_pairs(void **state)
     trying_close();
     optimized_assert_logged("is used from now on", 0);
     optimized_assert_logged("was not over after 0 pairs", 1);
+}
+
+/* What the layer's log says, which is a pipe of two pages, goes on being read until the text. */
+static void read_log_until(int log, const char *text)
+{
+    char read_so_far[1 << 16];
+    size_t size = 0;
+    uint64_t until = 0;
+    do {
+        const ssize_t got = read(log, read_so_far + size, sizeof read_so_far - 1 - size);
+        size += got > 0 ? (size_t)got : 0;
+        read_so_far[size] = '\0';
+        if (strstr(read_so_far, text))
+            return;
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    } while (patience(&until));
+    fail_msg("the log never had: %s", text);
+}
+
+/* Many pipelines hear of an outcome, each of which the log tells, slowly: the game need not wait
+ * for that when it destroys one. */
+static void a_slow_log_holds_nobody_up(void **state)
+{
+    (void)state;
+    enum { MANY = 200, FEW = 1024 /* bytes, of which there will be more */ };
+    char path[300];
+    VkPipeline others[MANY];
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const int log = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+    assert_true(log >= 0 && fcntl(log, F_SETPIPE_SZ, 8192) == 8192);
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    for (int i = 0; i < MANY; i++)
+        others[i] = optimized_compute(&trying.h);
+    read_log_until(log, "tried a specialized shader");
+    int waiting = 0;
+    uint64_t until = 0;
+    while (waiting < FEW && patience(&until))
+        assert_int_equal(ioctl(log, FIONREAD, &waiting), 0);
+    /* Each line waits for ten milliseconds where the pipe is full. */
+    const int64_t begun_at = pm_now();
+    trying.h.vk.DestroyPipeline(trying.h.device, others[0], NULL);
+    assert_true(pm_now() - begun_at < PM_SECOND / 2);
+    for (int i = 1; i < MANY; i++)
+        trying.h.vk.DestroyPipeline(trying.h.device, others[i], NULL);
+    trying_close();
+    close(log);
 }
 
 /* Just what a variant must gain. */
@@ -522,6 +578,7 @@ int main(void)
         PM_LAYERED_TEST(a_faster_draw_is_used),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
         PM_LAYERED_TEST(what_is_used_rarely_makes_no_pairs),
+        PM_LAYERED_TEST(a_slow_log_holds_nobody_up),
         PM_LAYERED_TEST(equal_ones_are_undecided),
         PM_LAYERED_TEST(a_wide_interval_decides_nothing),
         PM_LAYERED_TEST(pipelines_share_a_trial),

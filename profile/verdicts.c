@@ -83,12 +83,14 @@ void pm_verdicts_close(struct pm_verdicts *verdicts)
 }
 
 bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_shader_key *original,
                       const struct pm_environment *environment, struct pm_kept_variant *kept)
 {
     if (!verdicts)
         return false;
     pthread_mutex_lock(&verdicts->lock);
-    const struct pm_kept_variant *found = pm_kept_find(&verdicts->table, key, environment);
+    const struct pm_kept_variant *found =
+        pm_kept_find(&verdicts->table, key, original, environment);
     if (found)
         *kept = *found;
     pthread_mutex_unlock(&verdicts->lock);
@@ -213,7 +215,7 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
         return;
     pthread_mutex_lock(&verdicts->lock);
     const struct pm_kept_variant *old =
-        pm_kept_find(&verdicts->table, &kept->key, &kept->environment);
+        pm_kept_find(&verdicts->table, &kept->key, &kept->original, &kept->environment);
     struct pm_kept_variant changed = *kept;
     if (old && part != THE_VERDICT) {
         changed = *old;
@@ -257,12 +259,13 @@ bool pm_session_half_waits(const struct pm_session_half *half, int64_t now)
 }
 
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                               const struct pm_shader_key *original,
                                const struct pm_environment *environment)
 {
     if (!verdicts)
         return;
     pthread_mutex_lock(&verdicts->lock);
-    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, environment);
+    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
     if (kept && !kept->sessions.wanted) {
         kept->sessions.wanted = true;
         pm_kept_put(&verdicts->fresh, kept);
@@ -302,13 +305,14 @@ static bool pair_up(struct pm_kept_variant *kept, const struct pm_session_half *
 }
 
 bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                          const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept)
 {
     if (!verdicts)
         return false;
     pthread_mutex_lock(&verdicts->lock);
-    struct pm_kept_variant *found = pm_kept_find(&verdicts->table, key, environment);
+    struct pm_kept_variant *found = pm_kept_find(&verdicts->table, key, original, environment);
     const bool paired = found && pair_up(found, half);
     if (found) {
         *kept = *found;
@@ -364,7 +368,7 @@ static void take_back(struct pm_verdicts *verdicts, const struct pm_kept_table *
     pthread_mutex_lock(&verdicts->lock);
     for (size_t i = 0; i < unsaved->count; i++) {
         const struct pm_kept_variant *kept = &unsaved->variants[i];
-        if (!pm_kept_find(&verdicts->fresh, &kept->key, &kept->environment))
+        if (!pm_kept_find(&verdicts->fresh, &kept->key, &kept->original, &kept->environment))
             pm_kept_put(&verdicts->fresh, kept); /* out of memory: it costs a trial */
     }
     pthread_mutex_unlock(&verdicts->lock);

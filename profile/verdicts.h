@@ -9,8 +9,10 @@
  * build of the layer or damaged it is ignored. It has PM_VERDICTS_MOST variants at most; what was
  * used longest ago goes.
  *
- * A variant is named by the key of the specialized module and by its environment with device,
- * driver and driver's version: a new driver or PGO database has no verdicts.
+ * A variant is named by the key of the specialized module, by that of what it was made of, and by
+ * its environment with device, driver and driver's version: a new driver or PGO database has no
+ * verdicts. Two originals may become the same module, and each has its own: what the one may run
+ * with, and what it gained, is not the other's.
  *
  * Thread safety: any thread, but for opening and closing. A forked child's copy is not saved.
  */
@@ -120,6 +122,7 @@ void pm_verdicts_close(struct pm_verdicts *verdicts);
 
 /* What is kept of a variant. false: nothing. verdicts NULL is allowed. */
 bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_shader_key *original,
                       const struct pm_environment *environment, struct pm_kept_variant *kept);
 
 /* Of the variants of an original that were found faster and can be made again, the one that was
@@ -162,10 +165,12 @@ void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_var
 
 /* Nothing could be timed of a variant that is kept: it is to be tried over sessions. */
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                               const struct pm_shader_key *original,
                                const struct pm_environment *environment);
 /* What a session timed of it becomes a pair with what an earlier one did on the other side, or
  * waits for one. true: it is a pair; *kept has them all. */
 bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                          const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept);
 /* Whether the half waits for a partner at `now`. */
@@ -182,9 +187,10 @@ struct pm_kept_table {
     size_t count, allocated;
 };
 
-/* The variant of a key and environment; NULL: there is none. */
+/* The variant of a key, original and environment; NULL: there is none. */
 struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
+                                     const struct pm_shader_key *original,
                                      const struct pm_environment *environment);
 /* A ratio as it is kept. */
 uint32_t pm_kept_millionths(double ratio);

@@ -36,11 +36,13 @@ bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_en
 
 struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
+                                     const struct pm_shader_key *original,
                                      const struct pm_environment *environment)
 {
     for (size_t i = 0; i < table->count; i++) {
         struct pm_kept_variant *kept = &table->variants[i];
         if (pm_shader_key_equal(&kept->key, key) &&
+            pm_shader_key_equal(&kept->original, original) &&
             pm_kept_same_environment(&kept->environment, environment))
             return kept;
     }
@@ -71,7 +73,8 @@ static struct pm_kept_variant *add(struct pm_kept_table *table)
 
 bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept)
 {
-    struct pm_kept_variant *at = pm_kept_find(table, &kept->key, &kept->environment);
+    struct pm_kept_variant *at =
+        pm_kept_find(table, &kept->key, &kept->original, &kept->environment);
     if (!at)
         at = add(table);
     if (at)
@@ -269,9 +272,10 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
         return parse_sessions(line, *last);
     if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||
-        pm_kept_find(table, &kept.key, &kept.environment) || !pm_kept_put(table, &kept))
+        pm_kept_find(table, &kept.key, &kept.original, &kept.environment) ||
+        !pm_kept_put(table, &kept))
         return false;
-    *last = pm_kept_find(table, &kept.key, &kept.environment);
+    *last = pm_kept_find(table, &kept.key, &kept.original, &kept.environment);
     return true;
 }
 

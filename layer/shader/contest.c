@@ -172,8 +172,7 @@ static bool was_left(const struct pm_contests *contests, const struct pm_special
     const struct pm_environment environment =
         pm_session_environment(contests->device, &shader->environment);
     if (!pm_verdicts_find(pm_session_verdicts(contests->device->instance), &shader->key,
-                          &environment, &kept) ||
-        !pm_shader_key_equal(&kept.original, &shader->original))
+                          &shader->original, &environment, &kept))
         return false;
     const enum pm_verdict verdict = pm_kept_verdict(&kept, time(NULL));
     return verdict == PM_VERDICT_SLOWER || verdict == PM_VERDICT_UNDECIDED;
@@ -348,9 +347,8 @@ bool pm_contest_recall(struct pm_contest *contest, uint32_t arm)
     struct pm_kept_variant kept;
     const int64_t oldest = by.seen_at - PM_DAYS_UNDECIDED * INT64_C(86400);
     if (!pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
-                          &by.environment, &kept) ||
-        !pm_shader_key_equal(&kept.original, &by.original) || !(kept.seen.count > 0) ||
-        kept.seen_at < oldest || kept.seen_at > by.seen_at)
+                          &by.original, &by.environment, &kept) ||
+        !(kept.seen.count > 0) || kept.seen_at < oldest || kept.seen_at > by.seen_at)
         return false;
     pm_halving_take(&contest->halving, arm, &kept.seen);
     return true;

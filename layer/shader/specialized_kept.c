@@ -133,8 +133,7 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
     struct pm_kept_variant variant;
     const struct pm_environment environment =
         pm_session_environment(kept->device, &shader->environment);
-    if (!pm_verdicts_find(kept->verdicts, &shader->key, &environment, &variant) ||
-        !pm_shader_key_equal(&variant.original, &shader->original))
+    if (!pm_verdicts_find(kept->verdicts, &shader->key, &shader->original, &environment, &variant))
         return false;
     switch (pm_kept_verdict(&variant, time(NULL))) {
     case PM_VERDICT_NONE:

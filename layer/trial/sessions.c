@@ -73,7 +73,8 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
 {
     const uint32_t count = atomic_load(&trials->count);
     for (uint32_t i = 0; i < count; i++)
-        if (pm_shader_key_equal(&trials->trials[i]->named.key, &shader->key))
+        if (pm_shader_key_equal(&trials->trials[i]->named.key, &shader->key) &&
+            pm_shader_key_equal(&trials->trials[i]->named.original, &shader->original))
             return trials->trials[i];
     struct pm_session_trial *trial = count < MOST_TRIALS ? calloc(1, sizeof *trial) : NULL;
     if (trial == NULL)
@@ -212,7 +213,8 @@ static void finish(struct pm_session_trial *trial)
     struct pm_paired paired = {.ratio = 1, .low = 0, .high = INFINITY};
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->named.key, key);
-    const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &environment, &half, &kept);
+    const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &trial->named.original,
+                                           &environment, &half, &kept);
     const enum pm_outcome outcome = pair ? judge(&kept, &paired) : PM_GOES_ON;
     pm_log_info(device->instance->log,
                 "timed a session with the %s shader %.12s (%" PRIu64

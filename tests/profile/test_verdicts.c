@@ -49,13 +49,26 @@ static void keep(struct pm_verdicts *verdicts, const struct pm_kept_variant *kep
         fail_msg("%s", error.message);
 }
 
+static bool find(struct pm_verdicts *verdicts, const struct pm_kept_variant *named,
+                 const struct pm_environment *environment, struct pm_kept_variant *found)
+{
+    return pm_verdicts_find(verdicts, &named->key, &named->original, environment, found);
+}
+
+static bool add_half(struct pm_verdicts *verdicts, const struct pm_kept_variant *named,
+                     const struct pm_session_half *half, struct pm_kept_variant *found)
+{
+    return pm_verdicts_add_half(verdicts, &named->key, &named->original, &named->environment, half,
+                                found);
+}
+
 static void assert_kept(const struct pm_kept_variant *expected)
 {
     struct pm_error damaged = {0};
     struct pm_kept_variant kept;
     struct pm_verdicts *verdicts = open_it(&damaged);
     assert_int_equal(damaged.code, PM_OK);
-    assert_true(pm_verdicts_find(verdicts, &expected->key, &expected->environment, &kept));
+    assert_true(find(verdicts, expected, &expected->environment, &kept));
     pm_verdicts_close(verdicts);
     assert_true(pm_shader_key_equal(&kept.original, &expected->original));
     assert_int_equal(kept.verdict, expected->verdict);
@@ -108,13 +121,13 @@ static void another_driver_has_none(void **unused)
     environments[3].driver_id++;
     environments[4].driver_version++;
     for (int i = 0; i < 5; i++)
-        assert_false(pm_verdicts_find(verdicts, &a.key, &environments[i], &kept));
-    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+        assert_false(find(verdicts, &a, &environments[i], &kept));
+    assert_true(find(verdicts, &a, &gpu, &kept));
     pm_verdicts_close(verdicts);
     /* Nor has another version of the layer. */
     verdicts = pm_verdicts_open(journals_home, GAME, "1.2.4", NULL);
     assert_non_null(verdicts);
-    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    assert_false(find(verdicts, &a, &gpu, &kept));
     pm_verdicts_close(verdicts);
 }
 
@@ -137,18 +150,18 @@ static void another_journal_gets_a_copy(void **unused)
     /* It is the one that is used then, and what it learns stays there. */
     setenv("PIECEMEAL_JOURNAL", first, 1);
     verdicts = pm_verdicts_open(NULL, GAME, LAYER, NULL);
-    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    assert_true(find(verdicts, &a, &gpu, &kept));
     const struct pm_kept_variant b = variant('b', PM_VERDICT_SLOWER, 1.2);
     keep(verdicts, &b);
     pm_verdicts_close(verdicts);
     assert_true(pm_verdicts_copy(NULL, second, "A%20Game", &error));
     unsetenv("PIECEMEAL_JOURNAL");
     verdicts = open_it(NULL);
-    assert_false(pm_verdicts_find(verdicts, &b.key, &gpu, &kept));
+    assert_false(find(verdicts, &b, &gpu, &kept));
     pm_verdicts_close(verdicts);
     verdicts = pm_verdicts_open(second, GAME, LAYER, NULL);
-    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
-    assert_true(pm_verdicts_find(verdicts, &b.key, &gpu, &kept));
+    assert_true(find(verdicts, &a, &gpu, &kept));
+    assert_true(find(verdicts, &b, &gpu, &kept));
     pm_verdicts_close(verdicts);
 }
 
@@ -188,13 +201,13 @@ static void what_contests_saw(void **unused)
     assert_true(pm_verdicts_save(verdicts, NULL));
     pm_verdicts_close(verdicts);
     verdicts = open_it(NULL);
-    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &found));
+    assert_true(find(verdicts, &a, &gpu, &found));
     assert_true(found.seen.count == 24 && found.seen_at == NOW);
     assert_true(fabs(found.seen.sum - a.seen.sum) < 1e-6);
     assert_true(fabs(found.seen.squares - a.seen.squares) < 1e-6);
     const struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.2);
     pm_verdicts_put(verdicts, &decided);
-    assert_true(pm_verdicts_find(verdicts, &a.key, &gpu, &found));
+    assert_true(find(verdicts, &a, &gpu, &found));
     assert_true(found.seen.count == 0 && found.verdict == PM_VERDICT_SLOWER);
     pm_verdicts_close(verdicts);
 }
@@ -277,38 +290,38 @@ static void sessions_make_pairs(void **unused)
     struct pm_verdicts *verdicts = open_it(NULL);
     pm_verdicts_put_made(verdicts, &made);
     assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
-    pm_verdicts_want_sessions(verdicts, &made.key, &gpu);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu);
     assert_true(pm_verdicts_any_at_once(verdicts, &gpu));
     assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
     for (int i = 0; i < 2; i++) {
         half.variant = i == 1;
         half.nanoseconds[0] = i == 1 ? 800 : 1000;
         half.nanoseconds[2] = i == 1 ? 320 : 400;
-        assert_int_equal(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found), i == 1);
+        assert_int_equal(add_half(verdicts, &made, &half, &found), i == 1);
         assert_true(pm_verdicts_save(verdicts, NULL));
         pm_verdicts_close(verdicts);
         verdicts = open_it(NULL);
     }
     /* The variant first, and what only one of them timed left out. */
     half.nanoseconds[1] = 123456;
-    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_false(add_half(verdicts, &made, &half, &found));
     /* The same side again takes its place. */
     half.nanoseconds[0] = 900;
     half.nanoseconds[2] = 0;
-    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_false(add_half(verdicts, &made, &half, &found));
     half = (struct pm_session_half){.there = true, .at = NOW, .nanoseconds = {1000}};
-    assert_true(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_true(add_half(verdicts, &made, &half, &found));
     assert_int_equal(found.sessions.count, 2);
     assert_int_equal(found.sessions.ratios[0], 800000);
     assert_int_equal(found.sessions.ratios[1], 900000);
     assert_false(found.sessions.half.there);
     /* One that waited for too long is no partner, nor is one that timed other things. */
-    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_false(add_half(verdicts, &made, &half, &found));
     half.variant = true;
     half.at = NOW + PM_DAYS_HALF * DAY;
-    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_false(add_half(verdicts, &made, &half, &found));
     half = (struct pm_session_half){.there = true, .at = half.at, .nanoseconds = {0, 1000}};
-    assert_false(pm_verdicts_add_half(verdicts, &made.key, &gpu, &half, &found));
+    assert_false(add_half(verdicts, &made, &half, &found));
     /* With a verdict it is over. */
     const struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.1);
     keep(verdicts, &decided);
@@ -316,6 +329,62 @@ static void sessions_make_pairs(void **unused)
     assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0,
                                          NOW + PM_DAYS_SLOWER * DAY, &found));
     assert_int_equal(found.sessions.count, 0);
+    pm_verdicts_close(verdicts);
+}
+
+/* What two originals become that are made for different values: the same module. */
+static void two_originals_share_nothing(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant one = variant('a', PM_VERDICT_NONE, 1), other = one, found;
+    one.made.count = other.made.count = 10;
+    snprintf(one.made.entry_point, sizeof one.made.entry_point, "main");
+    snprintf(other.made.entry_point, sizeof other.made.entry_point, "main");
+    one.made.pushed_count = other.made.pushed_count = 1;
+    one.made.pushed[0].value = 1;
+    other.original = journals_key('x');
+    other.made.pushed[0].word = 3;
+    other.made.pushed[0].value = 9;
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_made(verdicts, &one);
+    pm_verdicts_put_made(verdicts, &other);
+    const struct pm_kept_variant faster = variant('a', PM_VERDICT_FASTER, 0.8);
+    keep(verdicts, &faster);
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(NULL);
+    /* The verdict is the one's, and it runs with its own values alone. */
+    assert_true(pm_verdicts_find_faster(verdicts, &one.original, &gpu, 0, NOW, &found));
+    assert_int_equal(found.made.pushed[0].word, 0);
+    assert_int_equal(found.made.pushed[0].value, 1);
+    assert_false(pm_verdicts_find_faster(verdicts, &other.original, &gpu, 0, NOW, &found));
+    assert_true(find(verdicts, &other, &gpu, &found));
+    assert_int_equal(found.verdict, PM_VERDICT_NONE);
+    assert_int_equal(found.made.pushed[0].word, 3);
+    /* What a contest saw, and sessions, too. */
+    struct pm_kept_variant seen = other;
+    seen.seen = (struct pm_anytime){.count = 3, .sum = 0.3, .squares = 0.1};
+    seen.seen_at = NOW;
+    pm_verdicts_put_seen(verdicts, &seen);
+    assert_true(find(verdicts, &one, &gpu, &found));
+    assert_true(found.seen.count == 0 && found.verdict == PM_VERDICT_FASTER);
+    assert_true(find(verdicts, &other, &gpu, &found));
+    assert_true(found.seen.count == 3 && found.made.pushed[0].value == 9);
+    struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {1000}};
+    pm_verdicts_want_sessions(verdicts, &other.key, &other.original, &gpu);
+    assert_true(find(verdicts, &one, &gpu, &found));
+    assert_false(found.sessions.wanted);
+    assert_false(add_half(verdicts, &one, &half, &found));
+    half.variant = true;
+    assert_false(add_half(verdicts, &other, &half, &found));
+    half.variant = false;
+    assert_true(add_half(verdicts, &other, &half, &found));
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(NULL);
+    assert_true(find(verdicts, &one, &gpu, &found));
+    assert_true(found.sessions.count == 0 && found.verdict == PM_VERDICT_FASTER);
+    assert_true(find(verdicts, &other, &gpu, &found));
+    assert_int_equal(found.sessions.count, 1);
     pm_verdicts_close(verdicts);
 }
 
@@ -349,7 +418,7 @@ static void a_forked_child_saves_nothing(void **unused)
     waitpid(child, NULL, 0);
     pm_verdicts_close(verdicts);
     verdicts = open_it(NULL);
-    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    assert_false(find(verdicts, &a, &gpu, &kept));
     pm_verdicts_close(verdicts);
 }
 
@@ -387,7 +456,7 @@ static void damage_is_ignored(void **unused)
     struct pm_kept_variant kept;
     verdicts = open_it(&damaged);
     assert_int_equal(damaged.code, PM_ERROR_INPUT);
-    assert_false(pm_verdicts_find(verdicts, &a.key, &gpu, &kept));
+    assert_false(find(verdicts, &a, &gpu, &kept));
     keep(verdicts, &a);
     pm_verdicts_close(verdicts);
     assert_kept(&a);
@@ -407,9 +476,9 @@ static void there_are_not_too_many(void **unused)
     }
     assert_int_equal(table.count, PM_VERDICTS_MOST);
     for (uint32_t i = 0; i < 2 * MORE; i++) {
-        struct pm_shader_key key = journals_key('a');
+        struct pm_shader_key key = journals_key('a'), original = journals_key('b');
         memcpy(key.bytes, &i, sizeof i);
-        assert_int_equal(pm_kept_find(&table, &key, &gpu) != NULL, i >= MORE);
+        assert_int_equal(pm_kept_find(&table, &key, &original, &gpu) != NULL, i >= MORE);
     }
     struct pm_buffer text;
     struct pm_kept_table again;
@@ -436,6 +505,7 @@ int main(void)
         JOURNALS_TEST(how_it_is_made),
         JOURNALS_TEST(what_contests_saw),
         JOURNALS_TEST(sessions_make_pairs),
+        JOURNALS_TEST(two_originals_share_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

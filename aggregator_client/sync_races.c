@@ -9,6 +9,7 @@
 
 #define HTTP_OK 200
 #define HTTP_NOT_MODIFIED 304
+#define HTTP_NOT_FOUND 404
 
 enum { LARGEST_TAG = 256 };
 
@@ -61,18 +62,25 @@ static bool take(const struct pm_sync_info *info, const struct pm_http_answer *a
                  struct pm_error *error)
 {
     struct pm_error why = {0};
-    if (pm_answer_is_temporary(answer))
-        return pm_answer_fail(answer, "pulling races", error);
-    if (answer->status == HTTP_NOT_MODIFIED) {
-        *takes = true;
-    } else if (answer->status == HTTP_OK) {
-        /* What is no list of races is no server's that knows some. */
-        *takes = keep(answer, game, path, tag_path, &why) || why.code == PM_ERROR_IO;
-        if (why.code != PM_OK)
-            pm_log_warning(info->log, "the races of \"%.100s\" are not taken: %s", game,
+    switch (answer->status) {
+    case HTTP_NOT_FOUND: /* an older one */
+        return true;
+    case HTTP_NOT_MODIFIED:
+        return *takes = true;
+    case HTTP_OK:
+        if (keep(answer, game, path, tag_path, &why))
+            return *takes = true;
+        if (why.code == PM_ERROR_IO) {
+            pm_log_warning(info->log, "the races of \"%.100s\" are not kept: %s", game,
                            why.message);
+            return *takes = true;
+        }
+        /* Somebody's page, or a server's that is newer. */
+        return pm_fail(error, PM_ERROR_NETWORK, "the aggregator's races of \"%.100s\": %s", game,
+                       why.message);
+    default: /* a token that is no good, or who stands between: it says nothing of races */
+        return pm_answer_fail(answer, "pulling races", error);
     }
-    return true;
 }
 
 bool pm_sync_pull_races(const struct pm_sync_info *info, struct pm_http *http,

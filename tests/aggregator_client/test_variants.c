@@ -140,15 +140,46 @@ static void an_older_server_gets_the_rest(void **state)
     assert_int_equal(server_requests(world->server), 1);
     assert_int_equal(world_count(world, WORLD_SPOOL, ""), 0);
     assert_int_equal(world->report.sessions_refused, 0);
-    /* Somebody else's page is no list of races. */
-    record(true);
+}
+
+/* Only 404 says that a server knows of no races. A token that is no good, a redirection and
+ * somebody else's page say nothing, and a session of variants alone waits as any other does. */
+static void what_says_nothing_of_races_costs_nothing(void **state)
+{
+    struct world *world = *state;
+    struct pm_buffer body = make_races(GAME, 5), other = make_races("another", 5);
+    const struct server_answer nothing[] = {
+        {.status = 401},
+        {.status = 403},
+        {.status = 302, .headers = "Location: http://127.0.0.1:1/\r\n"},
+        {.status = 204},
+        {.status = 200, .body = (uint8_t *)"<html>", .size = 6},
+        {.status = 200, .body = other.data, .size = other.size},
+        {.status = 500},
+    };
+    uint64_t pairs;
+    record(false);
+    for (size_t i = 0; i < sizeof nothing / sizeof *nothing; i++) {
+        server_script(world->server, (struct server_answer[]){nothing[i], {.status = 204}}, 2);
+        if (world_upload(world))
+            fail_msg("answer %zu was taken", i);
+        assert_int_equal(world->error.code, PM_ERROR_NETWORK);
+        assert_int_equal(server_requests(world->server), 1);
+        assert_int_equal(world->report.sessions_waiting, 1);
+        assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_SUFFIX), 1);
+        assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_UPLOAD_SUFFIX), 0);
+        assert_int_equal(cached(), 0);
+    }
     server_script(world->server,
-                  (struct server_answer[]){{.status = 200, .body = (uint8_t *)"<html>", .size = 6},
+                  (struct server_answer[]){{.status = 200, .body = body.data, .size = body.size},
                                            {.status = 204}},
                   2);
     assert_true(world_upload(world));
     assert_int_equal(sent(world, 1, &pairs), 1);
-    assert_int_equal(cached(), 0);
+    assert_int_equal(pairs, 32);
+    assert_int_equal(world_count(world, WORLD_SPOOL, ""), 0);
+    pm_buffer_finish(&body);
+    pm_buffer_finish(&other);
 }
 
 /* Who does not say is asked again, and nothing is lost; then the same bytes are sent as ever. */
@@ -208,9 +239,8 @@ static void races_are_pulled_where_variants_are_tested(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_server_that_knows_races_gets_them),
-        TEST(an_older_server_gets_the_rest),
-        TEST(a_server_that_does_not_say),
+        TEST(a_server_that_knows_races_gets_them),        TEST(an_older_server_gets_the_rest),
+        TEST(what_says_nothing_of_races_costs_nothing),   TEST(a_server_that_does_not_say),
         TEST(races_are_pulled_where_variants_are_tested),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

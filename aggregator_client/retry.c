@@ -23,6 +23,7 @@ void pm_retry_init(struct pm_retry *retry, uint32_t seconds, uint32_t tries)
     const int64_t began = now();
     retry->deadline = began + (int64_t)(seconds ? seconds : DEFAULT_SECONDS) * SECOND;
     retry->last = tries ? began + (int64_t)tries * SECOND : retry->deadline;
+    retry->own = retry->last;
     retry->wait = first_wait;
 }
 
@@ -40,7 +41,7 @@ bool pm_retry_sleep(struct pm_retry *retry, uint32_t least)
     if (seconds < least)
         seconds += least;
     int64_t until = now() + (int64_t)(seconds * (double)SECOND);
-    if (until >= retry->deadline || until >= retry->last)
+    if (until >= retry->deadline || until >= retry->own)
         return false;
     struct timespec time = {.tv_sec = until / SECOND, .tv_nsec = until % SECOND};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
@@ -51,4 +52,10 @@ bool pm_retry_sleep(struct pm_retry *retry, uint32_t least)
 void pm_retry_restart(struct pm_retry *retry)
 {
     retry->wait = first_wait;
+}
+
+void pm_retry_share(struct pm_retry *retry, bool others)
+{
+    const int64_t at = now();
+    retry->own = others && retry->last > at ? at + (retry->last - at) / 2 : retry->last;
 }

@@ -14,6 +14,7 @@ struct pm_retry {
     struct pm_random random;
     int64_t deadline; /* nanoseconds of CLOCK_MONOTONIC */
     int64_t last;     /* likewise: until when another try may begin */
+    int64_t own;      /* likewise: another try of this request, so that others have their time */
     double wait;      /* seconds, the next one before jitter */
 };
 
@@ -30,3 +31,7 @@ bool pm_retry_sleep(struct pm_retry *retry, uint32_t least);
 
 /* The next request is another one: waits begin small again. */
 void pm_retry_restart(struct pm_retry *retry);
+
+/* Until this is called again, tries may begin in half of the time that is left where others are
+ * still to come, else in all of it. */
+void pm_retry_share(struct pm_retry *retry, bool others);

@@ -91,6 +91,15 @@ bool pm_answer_is_temporary(const struct pm_http_answer *answer)
            answer->status >= 500;
 }
 
+enum pm_trouble pm_answer_trouble(const struct pm_http_answer *answer)
+{
+    if (answer->status == 0 || answer->status == 401 || answer->status == 429)
+        return PM_TROUBLE_SERVER;
+    /* 2xx that is none of the aggregator's: somebody between answers for it. */
+    return pm_answer_is_temporary(answer) || answer->status / 100 == 2 ? PM_TROUBLE_NOW
+                                                                       : PM_TROUBLE_UPLOAD;
+}
+
 bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struct pm_error *error)
 {
     /* What a stranger sent goes to a terminal: printable ASCII only, one line, not too long. */

@@ -34,6 +34,15 @@ int pm_sync_lock(const char *path, const struct pm_retry *retry, struct pm_error
 /* Is this an answer that the next try may change: 408, 425, 429, 5xx? */
 bool pm_answer_is_temporary(const struct pm_http_answer *answer);
 
+/* Whose trouble an answer is that took and refused nothing. */
+enum pm_trouble {
+    PM_TROUBLE_SERVER, /* there was none, the token is no good (401), or it is to be left alone for
+                          now (429): all that goes there */
+    PM_TROUBLE_NOW,    /* another try may change it: perhaps all, perhaps this one alone */
+    PM_TROUBLE_UPLOAD, /* any other: this one's alone */
+};
+enum pm_trouble pm_answer_trouble(const struct pm_http_answer *answer);
+
 /* "what: HTTP 418: the first line of the body". Returns false. */
 bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struct pm_error *error);
 

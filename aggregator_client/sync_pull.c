@@ -213,9 +213,10 @@ static void pull_besides(const struct pm_sync_info *info, const struct pm_game_s
 {
     struct pm_error why = {0};
     bool takes;
+    enum pm_trouble trouble;
     pm_sync_pull_verdicts(info, settings->server, http, retry, game);
     if ((settings->own.optimize.variants || settings->server->optimize.variants) &&
-        !pm_sync_pull_races(info, http, retry, game, &takes, &why))
+        !pm_sync_pull_races(info, http, retry, game, &takes, &trouble, &why))
         pm_log_info(info->log, "the races of \"%.100s\" are not taken: %s", game, why.message);
 }
 

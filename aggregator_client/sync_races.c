@@ -85,7 +85,7 @@ static bool take(const struct pm_sync_info *info, const struct pm_http_answer *a
 
 bool pm_sync_pull_races(const struct pm_sync_info *info, struct pm_http *http,
                         const struct pm_retry *retry, const char *game, bool *takes,
-                        struct pm_error *error)
+                        enum pm_trouble *trouble, struct pm_error *error)
 {
     struct pm_http_answer answer = {0};
     char tag[LARGEST_TAG];
@@ -100,11 +100,14 @@ bool pm_sync_pull_races(const struct pm_sync_info *info, struct pm_http *http,
     bool done = (target && tag_path) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     if (done && left == 0)
         done = pm_fail(error, PM_ERROR_NETWORK, "pulling races: no time is left");
+    *trouble = PM_TROUBLE_SERVER;
     if (done) {
         read_tag(game, tag_path, tag);
         done =
             pm_http_request(http, target, NULL, tag, PM_RACES_BODY_BYTES, left, &answer, error) &&
             take(info, &answer, game, path, tag_path, takes, error);
+        if (!done && answer.status != 0)
+            *trouble = answer.status == HTTP_OK ? PM_TROUBLE_UPLOAD : pm_answer_trouble(&answer);
     }
     pm_buffer_finish(&answer.body);
     free(escaped);

@@ -33,6 +33,7 @@ static enum pm_fate try_to_send(struct pm_log *log, struct pm_retry *retry, stru
     for (;;) {
         struct pm_http_answer answer;
         uint32_t left = pm_retry_left(retry), wait = 0;
+        refusal->trouble = PM_TROUBLE_SERVER;
         if (left == 0) {
             pm_fail(why, PM_ERROR_NETWORK, "%s: no time is left", path);
             break;
@@ -52,6 +53,8 @@ static enum pm_fate try_to_send(struct pm_log *log, struct pm_retry *retry, stru
         }
         memcpy(refusal->rules, answer.rules, PM_HTTP_RULES);
         refusal->date = answer.date;
+        if (answered)
+            refusal->trouble = pm_answer_trouble(&answer);
         pm_buffer_finish(&answer.body);
         if (!again)
             return fate;

@@ -14,6 +14,7 @@ enum pm_fate { PM_FATE_ACKNOWLEDGED, PM_FATE_REFUSED, PM_FATE_WAITING };
 struct pm_refusal {
     char rules[PM_HTTP_RULES];
     int64_t date;
+    enum pm_trouble trouble; /* of what waits */
 };
 
 /* Tries until there is an answer that counts, or no time is left. *why: unless it is acknowledged.

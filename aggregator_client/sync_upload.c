@@ -1,4 +1,5 @@
 #include "aggregator_client/redate.h"
+#include "aggregator_client/servers.h"
 #include "aggregator_client/session_upload.h"
 #include "aggregator_client/sync_races.h"
 #include "aggregator_client/sync_refused.h"
@@ -20,10 +21,9 @@ struct sync {
     struct pm_sync_report *report;
     char *folder;
     struct pm_retry retry;
-    struct pm_http *http;
+    struct pm_servers servers;
     struct pm_error *error; /* the first failure */
     bool failed;
-    bool given_up; /* the aggregator cannot be used now: no further request */
 };
 
 /* The first is said by who called us. */
@@ -46,13 +46,13 @@ static void note_waiting(struct sync *sync, const char *why)
 /* A server that does not know of races would refuse an upload that has something of them whole.
  * false: it did not say. */
 static bool fit(struct sync *sync, struct pm_http *http, struct pm_session_upload *upload,
-                struct pm_error *why)
+                enum pm_trouble *trouble, struct pm_error *why)
 {
     bool takes;
     if (!pm_session_upload_has_variants(upload))
         return true;
     pm_retry_restart(&sync->retry);
-    if (!pm_sync_pull_races(sync->info, http, &sync->retry, upload->game, &takes, why))
+    if (!pm_sync_pull_races(sync->info, http, &sync->retry, upload->game, &takes, trouble, why))
         return false;
     if (!takes) {
         pm_session_upload_leave_variants(upload);
@@ -101,14 +101,43 @@ bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *k
     return take;
 }
 
-static void give_up(struct sync *sync, const struct pm_game_settings *settings,
-                    const struct pm_error *why)
+static const char not_now[] = "the aggregator does not take it now";
+
+/* An upload waits, and perhaps all that goes there. */
+static void note_trouble(struct sync *sync, struct pm_server *server, enum pm_trouble trouble,
+                         const struct pm_game_settings *settings, const struct pm_error *why)
 {
-    sync->given_up = true;
     note_failure(sync, why);
-    if (why->code == PM_ERROR_NETWORK)
+    pm_server_failed(server, trouble);
+    if (server->given_up && why->code == PM_ERROR_NETWORK)
         snprintf(sync->report->away, sizeof(sync->report->away), "%s",
                  settings->server->aggregator.url);
+}
+
+/* Sends what lies at `kept`. */
+static enum pm_fate send_one(struct sync *sync, struct pm_server *server,
+                             const struct pm_game_settings *settings,
+                             struct pm_session_upload *upload, const char *kept)
+{
+    struct pm_error why = {0};
+    struct pm_refusal refusal = {0};
+    const enum pm_fate fate = pm_sync_send(sync->info->log, &sync->retry, server->http,
+                                           &upload->body, kept, &refusal, &why);
+    if (fate == PM_FATE_WAITING) {
+        note_trouble(sync, server, refusal.trouble, settings, &why);
+        note_waiting(sync, not_now);
+        return fate;
+    }
+    pm_server_took(server);
+    if (fate == PM_FATE_ACKNOWLEDGED) {
+        pm_game_remember(upload->game);
+        return fate;
+    }
+    pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game, why.message);
+    if (pm_refused_keep(sync->folder, kept, why.message, &refusal, 1, &why))
+        return fate;
+    note_failure(sync, &why);
+    return PM_FATE_WAITING;
 }
 
 /* One upload of a session; the session's file is locked by us. */
@@ -117,7 +146,6 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
 {
     struct pm_game_settings settings;
     struct pm_error why = {0};
-    struct pm_refusal refusal = {0};
     bool acknowledged;
     bool known = pm_session_upload_take_kept(upload, kept, &acknowledged);
     if (acknowledged)
@@ -127,34 +155,23 @@ static enum pm_fate upload_one(struct sync *sync, struct pm_session_upload *uplo
         return PM_FATE_WAITING;
     }
     enum pm_fate fate = PM_FATE_WAITING;
-    struct pm_http *http = NULL;
+    struct pm_server *server = NULL;
+    enum pm_trouble trouble;
     if (settings.withheld) {
         note_waiting(sync, settings.why);
-    } else if (!(http = pm_sync_http(&sync->http, settings.server, &why))) {
+    } else if (!(server = pm_servers_find(&sync->servers, settings.server, &why))) {
         note_failure(sync, &why);
-    } else if (!known && !fit(sync, http, upload, &why)) {
-        give_up(sync, &settings, &why);
-        note_waiting(sync, "the aggregator does not take it now");
+    } else if (server->given_up) {
+        note_waiting(sync, not_now);
+    } else if (!known && !fit(sync, server->http, upload, &trouble, &why)) {
+        note_trouble(sync, server, trouble, &settings, &why);
+        note_waiting(sync, not_now);
     } else if (!known && upload->shaders == 0) {
         fate = PM_FATE_ACKNOWLEDGED; /* nothing is left of it */
     } else if (!known && !write_file(kept, &upload->body, &why)) {
         note_failure(sync, &why);
     } else {
-        fate =
-            pm_sync_send(sync->info->log, &sync->retry, http, &upload->body, kept, &refusal, &why);
-        if (fate == PM_FATE_ACKNOWLEDGED) {
-            pm_game_remember(upload->game);
-        } else if (fate == PM_FATE_WAITING) {
-            give_up(sync, &settings, &why);
-            note_waiting(sync, "the aggregator does not take it now");
-        } else if (fate == PM_FATE_REFUSED) {
-            pm_log_error(sync->info->log, "an upload of %s was refused: %s", upload->game,
-                         why.message);
-            if (!pm_refused_keep(sync->folder, kept, why.message, &refusal, 1, &why)) {
-                note_failure(sync, &why);
-                fate = PM_FATE_WAITING;
-            }
-        }
+        fate = send_one(sync, server, &settings, upload, kept);
     }
     pm_game_settings_finish(&settings);
     return fate;
@@ -176,7 +193,7 @@ static void upload_parts(struct sync *sync, struct pm_session *session, const ch
     unsigned done = 0, refused = 0;
     size_t shaders = 0;
     struct pm_error why = {0};
-    for (unsigned part = 0; part < session->count && !sync->given_up; part++) {
+    for (unsigned part = 0; part < session->count; part++) {
         char *kept = pm_spool_upload_path(path, part);
         enum pm_fate fate =
             kept ? upload_one(sync, &session->uploads[part], kept) : PM_FATE_WAITING;
@@ -276,7 +293,7 @@ static void ask_rules(struct again *again, struct pm_http *http, const char *gam
 }
 
 /* Sends it, and what it was refused by is no more. */
-static void send_again(struct sync *sync, struct pm_http *http,
+static void send_again(struct sync *sync, struct pm_server *server,
                        const struct pm_game_settings *settings, const char *path, unsigned tries)
 {
     struct pm_buffer body;
@@ -288,7 +305,11 @@ static void send_again(struct sync *sync, struct pm_http *http,
         pm_buffer_finish(&body);
         return;
     }
-    switch (pm_sync_send(sync->info->log, &sync->retry, http, &body, path, &refusal, &why)) {
+    const enum pm_fate fate =
+        pm_sync_send(sync->info->log, &sync->retry, server->http, &body, path, &refusal, &why);
+    if (fate != PM_FATE_WAITING)
+        pm_server_took(server);
+    switch (fate) {
     case PM_FATE_ACKNOWLEDGED:
         pm_refused_remove(path);
         sync->report->uploads_again++;
@@ -299,7 +320,7 @@ static void send_again(struct sync *sync, struct pm_http *http,
             note_failure(sync, &why);
         break;
     case PM_FATE_WAITING:
-        give_up(sync, settings, &why);
+        note_trouble(sync, server, refusal.trouble, settings, &why);
         break;
     }
     pm_buffer_finish(&body);
@@ -326,24 +347,23 @@ static bool try_again(void *user, const struct pm_refused_upload *upload)
         note_failure(sync, &why);
         return false;
     }
-    struct pm_http *http =
-        settings.withheld ? NULL : pm_sync_http(&sync->http, settings.server, &why);
-    if (http) {
-        ask_rules(again, http, upload->game);
+    struct pm_server *server =
+        settings.withheld ? NULL : pm_servers_find(&sync->servers, settings.server, &why);
+    if (server && !server->given_up) {
+        ask_rules(again, server->http, upload->game);
         if (may_be_taken(again, upload)) {
-            send_again(sync, http, &settings, upload->path, upload->tries);
+            send_again(sync, server, &settings, upload->path, upload->tries);
             again->sent++;
         }
     }
     pm_game_settings_finish(&settings);
-    return !sync->given_up && again->sent < PM_REFUSED_AT_ONCE;
+    return again->sent < PM_REFUSED_AT_ONCE;
 }
 
 static void upload_refused(struct sync *sync)
 {
     struct again again = {.sync = sync};
-    if (!sync->given_up)
-        pm_refused_list(sync->folder, try_again, &again);
+    pm_refused_list(sync->folder, try_again, &again);
     free(again.game);
     pm_refused_trim(sync->folder);
 }
@@ -391,11 +411,13 @@ static bool upload_all(struct sync *sync, bool consent)
             continue;
         if (!consent)
             note_waiting(sync, "there is no consent: `piecemeal consent grant`");
-        if (consent && !sync->given_up)
+        pm_retry_share(&sync->retry, i + 1 < count);
+        if (consent)
             upload_session(sync, sessions[i].path);
         else
             sync->report->sessions_waiting++;
     }
+    pm_retry_share(&sync->retry, false);
     pm_spool_list_free(sessions, count);
     return !sync->failed;
 }
@@ -431,7 +453,7 @@ bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *repo
             close(lock);
         }
     }
-    pm_http_destroy(sync.http);
+    pm_servers_finish(&sync.servers);
     free(lock_path);
     free(sync.folder);
     return uploaded;

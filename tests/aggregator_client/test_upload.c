@@ -136,6 +136,82 @@ static void each_game_goes_where_its_own_configuration_says(void **state)
     server_stop(other);
 }
 
+/* A session that is the oldest but for those made with a smaller age. */
+static void record_aged(struct world *world, const char *game, uint64_t seed, time_t age)
+{
+    char *path = world_session(world, game, seed, 1, NULL);
+    const struct timespec times[2] = {{.tv_sec = age}, {.tv_sec = age}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    free(path);
+}
+
+/* The oldest session's aggregator is away, or does not know who asks: that of another game is sent
+ * all the same, with time left for it. */
+static void one_aggregator_does_not_keep_back_another(void **state)
+{
+    struct world *world = *state;
+    char text[200];
+    world->info.game = "Two";
+    world_configure(world, "One", "{\"aggregator\": {\"url\": \"http://127.0.0.1:1\"}}");
+    world->info.deadline_seconds = 4;
+    record_aged(world, "One", 1, 1);
+    record_aged(world, "One", 2, 2);
+    record_aged(world, "Two", 3, 3);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_uploaded, 1);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    assert_int_equal(server_requests(world->server), 1);
+    assert_string_equal(world->report.away, "http://127.0.0.1:1");
+
+    struct server *other = server_start();
+    server_script(other, &(struct server_answer){.status = 401}, 1);
+    snprintf(text, sizeof(text), "{\"aggregator\": {\"url\": \"http://localhost:%u\"}}",
+             server_port(other));
+    world_configure(world, "One", text);
+    record_aged(world, "Two", 4, 4);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_uploaded, 1);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    assert_int_equal(server_requests(other), 1); /* not for each of its sessions */
+    server_stop(other);
+}
+
+/* One upload that the aggregator does not take is left, and those behind it are sent; one that
+ * fails twice is left alone. */
+static void one_upload_does_not_keep_back_the_others(void **state)
+{
+    struct world *world = *state;
+    for (int i = 1; i <= 3; i++)
+        record_aged(world, "A Game", (uint64_t)i, i);
+    /* Somebody between does not like the first, whenever it comes. */
+    const struct server_answer forbidden[] = {{.status = 403}, {.status = 204}};
+    server_script(world->server, forbidden, 2);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_uploaded, 2);
+    assert_int_equal(world->report.sessions_waiting, 1);
+    assert_string_equal(world->report.away, "");
+
+    /* The aggregator fails at the oldest, which is tried once. */
+    record_aged(world, "A Game", 4, 4);
+    record_aged(world, "A Game", 5, 5);
+    const struct server_answer poison = {.status = 500, .headers = "Retry-After: 3600\r\n"};
+    const struct server_answer one[] = {poison, {.status = 204}};
+    server_script(world->server, one, 2);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_uploaded, 2);
+    assert_int_equal(world->report.sessions_waiting, 1);
+    assert_int_equal(server_requests(world->server), 3);
+
+    /* At all of them: it is asked no more after the second. */
+    record_aged(world, "A Game", 6, 6);
+    record_aged(world, "A Game", 7, 7);
+    server_script(world->server, &poison, 1);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_waiting, 3);
+    assert_int_equal(server_requests(world->server), 2);
+    assert_string_equal(world->report.away, world->config.aggregator.url);
+}
+
 static void trouble_is_tried_again_with_the_same_bytes(void **state)
 {
     struct world *world = *state;
@@ -475,6 +551,8 @@ int main(void)
         TEST(an_upload_says_how_many_shaders_were_left_alone),
         TEST(a_live_session_is_left_alone),
         TEST(each_game_goes_where_its_own_configuration_says),
+        TEST(one_aggregator_does_not_keep_back_another),
+        TEST(one_upload_does_not_keep_back_the_others),
         TEST(trouble_is_tried_again_with_the_same_bytes),
         TEST(a_repeated_upload_is_acknowledged_by_200),
         TEST(retry_after_is_obeyed),

@@ -5,7 +5,9 @@
  * those of the last PM_REFUSED_DAYS, PM_REFUSED_COUNT of them and PM_REFUSED_BYTES at most, the
  * newest; and what the layer's spool has no room for goes before (spool.h).
  *
- * Private to aggregator_client/. Thread safety: as sync.h.
+ * A session that is whole and cannot be read, as one of a later version, lies there, too.
+ *
+ * For aggregator_client/ and `run --local`. Thread safety: as sync.h.
  */
 #pragma once
 

@@ -49,7 +49,8 @@ bool pm_spool_is_withheld(const char *path);
 
 /* Calls visit for every whole record, in order; what visit gets lives until it returns; visit returning false stops.
  * A torn or damaged record ends the reading: true is returned, *damaged_at is its byte offset (or UINT64_MAX) and
- * *error says what is wrong. false: the file could not be read at all (or visit stopped it). */
+ * *error says what is wrong. false: the file could not be read at all (or visit stopped it), or has a record that is
+ * whole and is none that this version knows. */
 bool pm_spool_read(const char *path,
                    bool (*visit)(void *user, const struct pm_profile *checkpoint, struct pm_error *error),
                    void *user, uint64_t *damaged_at, struct pm_error *error);

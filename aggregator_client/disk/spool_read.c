@@ -165,8 +165,9 @@ static enum outcome visit_record(const struct pm_buffer *record, uint64_t start,
     if (!pm_profile_decode(record->data + PM_SPOOL_RECORD_HEADER,
                            record->size - PM_SPOOL_RECORD_HEADER, NULL, arena, &checkpoint,
                            error)) {
+        /* It is as it was written, so that another version can read it: no torn tail. */
         pm_fail_prefix(error, "byte %" PRIu64, start);
-        outcome = DAMAGED;
+        outcome = FAILED;
     } else if (!visit(user, &checkpoint, error)) {
         outcome = FAILED;
     }

@@ -483,6 +483,37 @@ static void torn_and_unreadable_sessions(void **state)
     free(empty);
 }
 
+/* A whole record that this version cannot read is another's, and no torn tail: nothing of the session
+ * is sent, and nothing of it is lost. */
+static void a_later_versions_session_is_set_aside(void **state)
+{
+    struct world *world = *state;
+    char *path = world_session(world, "A Game", 1, 2, NULL);
+    struct pm_buffer before, after;
+    pm_buffer_init(&before, 1 << 20);
+    pm_buffer_init(&after, 1 << 20);
+    assert_true(pm_file_read(path, &before, &world->error));
+    uint8_t header[PM_SPOOL_RECORD_HEADER];
+    static const char record[] = "\xff\xff no profile as it is today";
+    pm_spool_record_header_fill(header, before.size, record, sizeof record);
+    assert_true(pm_buffer_append(&before, header, sizeof header) &&
+                pm_buffer_append(&before, record, sizeof record));
+    assert_true(pm_file_write(path, before.data, before.size, &world->error));
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_damaged, 1);
+    assert_int_equal(world->report.sessions_uploaded, 0);
+    char name[512];
+    snprintf(name, sizeof name, WORLD_SPOOL "/refused%s", strrchr(path, '/'));
+    assert_true(pm_file_read(world_path(world, name), &after, &world->error));
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, before.size);
+    assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_SUFFIX), 0);
+    pm_buffer_finish(&before);
+    pm_buffer_finish(&after);
+    free(path);
+}
+
 /* A launcher and its game in one process: one session, two uploads, and no part of it twice. */
 static void several_games_in_one_session(void **state)
 {
@@ -563,6 +594,7 @@ int main(void)
         TEST(a_wrong_token_stops_at_once),
         TEST(unsafe_addresses_are_refused),
         TEST(torn_and_unreadable_sessions),
+        TEST(a_later_versions_session_is_set_aside),
         TEST(several_games_in_one_session),
         TEST(a_full_disk_costs_a_sync_and_nothing_else),
     };

@@ -2,6 +2,7 @@
 #include "aggregator/aggregator.h"
 #include "aggregator_client/client.h"
 #include "aggregator_client/session_upload.h"
+#include "aggregator_client/sync_refused.h"
 #include "base/file.h"
 #include "base/random.h"
 #include "tools/common/tool.h"
@@ -25,7 +26,8 @@ struct taking {
     size_t game_count;
 };
 
-#define SPOOLS "local/spool"
+#define PLACE "local"
+#define SPOOLS PLACE "/spool"
 
 /* ---- the folders ---- */
 
@@ -129,6 +131,20 @@ static bool ingest(struct taking *taking, const struct pm_session_upload *upload
     return ok;
 }
 
+/* A session of which nothing can be made: another version may, so that it is kept as sync keeps
+ * what is refused. */
+static bool set_aside(const char *path, const struct pm_error *why, struct pm_error *error)
+{
+    char *place = pm_place_path(PM_PLACE_DATA, PLACE);
+    const bool kept =
+        (place || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+        pm_refused_keep(place, path, why->message, &(struct pm_refusal){0}, 1, error);
+    if (kept)
+        pm_refused_trim(place);
+    free(place);
+    return kept;
+}
+
 static bool take_session(struct taking *taking, const struct pm_spool_session *file,
                          struct pm_error *error)
 {
@@ -137,10 +153,11 @@ static bool take_session(struct taking *taking, const struct pm_spool_session *f
     if (!pm_session_build(&session, file->path, &why)) {
         if (why.code != PM_ERROR_INPUT)
             return pm_fail(error, why.code, "%s", why.message);
-        /* Nothing can be made of it, today or later. */
         pm_log_warning(taking->log, "%s", why.message);
         taking->report->damaged++;
-    } else if (session.damaged_at != UINT64_MAX) {
+        return set_aside(file->path, &why, error);
+    }
+    if (session.damaged_at != UINT64_MAX) {
         pm_log_warning(taking->log, "%s", session.damage.message);
         taking->report->damaged++;
     }

@@ -30,7 +30,8 @@ void pm_local_end(struct pm_local_run *run);
 
 struct pm_local_report {
     size_t sessions, checkpoints, games; /* taken in, and the games curated */
-    size_t damaged; /* sessions with a damaged tail: what was whole was taken in */
+    size_t damaged; /* sessions with a damaged tail, of which what was whole was taken in, and
+                       those that cannot be read at all */
 };
 
 /* Takes in every ended session of the run, or, run NULL, of all that were left by runs that are

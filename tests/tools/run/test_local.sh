@@ -69,12 +69,19 @@ ended 'took in 1 checkpoints? of 1 session'
 expect 0 '"calls": *28\b' "$piecemeal" db show --json
 expect 1 '' sh -c "ls '$work/data/piecemeal/local/spool' | grep ."
 
+# What nothing can be made of may be another version's: it is set aside, not deleted.
+echo "a later format" >"$work/data/piecemeal/local/spool/later.pmspool"
+run "$spooling" 1 "$work/writes" 0
+ended 'took in 1 checkpoints? of 1 session'
+expect 1 '' sh -c "ls '$work/data/piecemeal/local/spool' | grep ."
+expect 0 '^a later format$' cat "$work/data/piecemeal/local/refused/later.pmspool"
+
 # A game that goes on is left to the next run.
 run sh -c '"$@" & sleep 1' sh "$spooling" 1 "$work/writes"
 ended '1 session still goes on'
 kill -KILL "$game"
 expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
-expect 0 '"calls": *29\b' "$piecemeal" db show --json
+expect 0 '"calls": *30\b' "$piecemeal" db show --json
 
 # What one session says is said to be that.
 rm -rf "$work/data"

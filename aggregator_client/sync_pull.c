@@ -251,6 +251,19 @@ static bool pull_game(const struct pm_sync_info *info, struct pm_http **http,
     return pulled;
 }
 
+/* Read before each game: it may be revoked while a sync waits or is at work. */
+static bool is_granted(struct pm_sync_report *report, bool *granted, struct pm_error *error)
+{
+    enum pm_consent consent;
+    *granted = false;
+    if (!pm_consent_read(&consent, error))
+        return false;
+    *granted = consent == PM_CONSENT_GRANTED;
+    if (!*granted)
+        note_not_pulled(report, "there is no consent: `piecemeal consent grant`%s", "");
+    return true;
+}
+
 static bool pull_all(const struct pm_sync_info *info, const char *folder, struct pm_retry *retry,
                      struct pm_sync_report *report, struct pm_error *error)
 {
@@ -267,9 +280,11 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
     if (names.count == 0)
         note_not_pulled(report, "no game was uploaded or pulled here before (--game names one)%s",
                         "");
-    for (size_t i = 0; i < names.count; i++) {
+    bool granted = true;
+    for (size_t i = 0; i < names.count && granted; i++) {
         struct pm_error why = {0};
-        if (pull_game(info, &http, retry, names.names[i], report, &why))
+        if (is_granted(report, &granted, &why) &&
+            (!granted || pull_game(info, &http, retry, names.names[i], report, &why)))
             continue;
         if (pulled && error)
             *error = why;
@@ -285,13 +300,10 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
 bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report,
                   struct pm_error *error)
 {
-    enum pm_consent consent;
-    if (!pm_consent_read(&consent, error))
-        return false;
-    if (consent != PM_CONSENT_GRANTED) {
-        note_not_pulled(report, "there is no consent: `piecemeal consent grant`%s", "");
-        return true;
-    }
+    bool granted;
+    const bool known = is_granted(report, &granted, error);
+    if (!known || !granted)
+        return known;
     char *folder = pm_place_path(PM_PLACE_CACHE, "databases"), *lock_path = NULL;
     bool pulled = false;
     struct pm_retry retry;

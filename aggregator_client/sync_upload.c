@@ -26,6 +26,8 @@ struct sync {
     bool failed;
 };
 
+static const char no_consent[] = "there is no consent: `piecemeal consent grant`";
+
 /* The first is said by who called us. */
 static void note_failure(struct sync *sync, const struct pm_error *why)
 {
@@ -41,6 +43,20 @@ static void note_waiting(struct sync *sync, const char *why)
     char *first = sync->report->waits_for;
     if (first[0] == '\0')
         snprintf(first, sizeof(sync->report->waits_for), "%s", why);
+}
+
+/* Read before each thing that leaves: it may be revoked while a sync waits or is at work. */
+static bool is_granted(struct sync *sync)
+{
+    enum pm_consent consent;
+    struct pm_error why = {0};
+    if (!pm_consent_read(&consent, &why)) {
+        note_failure(sync, &why);
+        return false;
+    }
+    if (consent != PM_CONSENT_GRANTED)
+        note_waiting(sync, no_consent);
+    return consent == PM_CONSENT_GRANTED;
 }
 
 /* A server that does not know of races would refuse an upload that has something of them whole.
@@ -343,6 +359,8 @@ static bool try_again(void *user, const struct pm_refused_upload *upload)
     struct sync *sync = again->sync;
     struct pm_game_settings settings;
     struct pm_error why = {0};
+    if (!is_granted(sync))
+        return false;
     if (!pm_game_settings_init(&settings, sync->info, upload->game, &why)) {
         note_failure(sync, &why);
         return false;
@@ -397,7 +415,8 @@ static void remove_orphans(const char *folder)
         closedir(directory);
 }
 
-static bool upload_all(struct sync *sync, bool consent)
+/* may_send: we hold the lock. */
+static bool upload_all(struct sync *sync, bool may_send)
 {
     struct pm_spool_session *sessions;
     size_t count;
@@ -409,10 +428,11 @@ static bool upload_all(struct sync *sync, bool consent)
     for (size_t i = 0; i < count; i++) {
         if (sessions[i].live)
             continue;
-        if (!consent)
-            note_waiting(sync, "there is no consent: `piecemeal consent grant`");
+        if (!may_send)
+            note_waiting(sync, no_consent);
+        may_send = may_send && is_granted(sync);
         pm_retry_share(&sync->retry, i + 1 < count);
-        if (consent)
+        if (may_send)
             upload_session(sync, sessions[i].path);
         else
             sync->report->sessions_waiting++;

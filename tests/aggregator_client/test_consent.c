@@ -5,10 +5,14 @@
 #include "tests/aggregator_client/world.h"
 #include "tests/cmocka_includes.h"
 #include "tests/profile/random_profile.h"
+#include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static void nothing_leaves_without_consent(void **state)
 {
@@ -85,6 +89,77 @@ static void what_was_recorded_without_consent_never_leaves(void **state)
     pm_arena_destroy(arena);
 }
 
+struct revoking {
+    struct world *world;
+    int lock; /* given up then; -1: none, and it waits for a request */
+};
+
+/* Somebody changes their mind while a sync waits for another one, or is at work. */
+static void *revoke_meanwhile(void *user)
+{
+    const struct revoking *revoking = user;
+    struct pm_error error;
+    if (revoking->lock >= 0)
+        usleep(500000);
+    while (revoking->lock < 0 && server_requests(revoking->world->server) == 0)
+        usleep(10000);
+    if (!pm_consent_write(PM_CONSENT_REVOKED, &error))
+        abort();
+    if (revoking->lock >= 0)
+        close(revoking->lock);
+    return NULL;
+}
+
+static int lock_file(const struct world *world, const char *name)
+{
+    const int lock = open(world_path(world, name), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    assert_true(lock >= 0);
+    assert_int_equal(flock(lock, LOCK_EX | LOCK_NB), 0);
+    return lock;
+}
+
+static void revoking_stops_a_sync(void **state)
+{
+    struct world *world = *state;
+    struct revoking revoking = {world, -1};
+    pthread_t thread;
+    for (uint64_t i = 1; i <= 2; i++)
+        free(world_session(world, "A Game", i, 2, NULL));
+    /* One that waits for another sync. */
+    revoking.lock = lock_file(world, WORLD_SPOOL "/.sync.lock");
+    assert_int_equal(pthread_create(&thread, NULL, revoke_meanwhile, &revoking), 0);
+    assert_true(world_upload(world));
+    pthread_join(thread, NULL);
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    assert_string_equal(world->report.waits_for, "there is no consent: `piecemeal consent grant`");
+
+    /* One that is about to try again. */
+    revoking.lock = -1;
+    assert_true(pm_consent_write(PM_CONSENT_GRANTED, &world->error));
+    const struct server_answer script[] = {{.status = 429, .headers = "Retry-After: 2\r\n"},
+                                           {.status = 204}};
+    server_script(world->server, script, 2);
+    assert_int_equal(pthread_create(&thread, NULL, revoke_meanwhile, &revoking), 0);
+    assert_false(world_upload(world));
+    pthread_join(thread, NULL);
+    assert_int_equal(server_requests(world->server), 1);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    assert_int_equal(world_count(world, WORLD_SPOOL, PM_SPOOL_SUFFIX), 2);
+
+    /* A pull, which says which games are played. */
+    assert_true(pm_consent_write(PM_CONSENT_GRANTED, &world->error));
+    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    assert_true(pm_sync_pull(&world->info, &world->report, &world->error)); /* makes the folder */
+    assert_int_equal(server_requests(world->server), 1);
+    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    revoking.lock = lock_file(world, "cache/piecemeal/databases/.lock");
+    assert_int_equal(pthread_create(&thread, NULL, revoke_meanwhile, &revoking), 0);
+    assert_true(pm_sync_pull(&world->info, &world->report, &world->error));
+    pthread_join(thread, NULL);
+    assert_int_equal(server_requests(world->server), 0);
+}
+
 static void consent_is_kept_private(void **state)
 {
     struct world *world = *state;
@@ -109,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(nothing_leaves_without_consent),
         TEST(what_was_recorded_without_consent_never_leaves),
+        TEST(revoking_stops_a_sync),
         TEST(consent_is_kept_private),
     };
     return cmocka_run_group_tests_name("consent", tests, NULL, NULL);

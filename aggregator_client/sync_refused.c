@@ -11,7 +11,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RULES_SUFFIX ".rules"
 #define DAY_SECONDS 86400
 
 static bool write_beside(const char *path, const char *suffix, const char *text,
@@ -45,9 +44,9 @@ bool pm_refused_keep(const char *spool, const char *path, const char *reason,
     kept = kept && pm_make_folder(folder, error) &&
            write_beside(to, PM_SPOOL_REASON_SUFFIX, line, error);
     if (kept && *refusal->rules)
-        kept = write_beside(to, RULES_SUFFIX, second, error);
+        kept = write_beside(to, PM_SPOOL_RULES_SUFFIX, second, error);
     else if (kept)
-        remove_beside(to, RULES_SUFFIX);
+        remove_beside(to, PM_SPOOL_RULES_SUFFIX);
     kept = kept && (strcmp(path, to) == 0 || rename(path, to) == 0 ||
                     pm_fail_errno(error, errno, "%s: cannot move", path));
     free(folder);
@@ -57,92 +56,34 @@ bool pm_refused_keep(const char *spool, const char *path, const char *reason,
     return kept;
 }
 
-void pm_refused_remove(const char *path)
-{
-    /* The upload goes first and for sure: what lies beside it alone is never sent. */
-    unlink(path);
-    remove_beside(path, RULES_SUFFIX);
-    remove_beside(path, PM_SPOOL_REASON_SUFFIX);
-}
-
 /* ---- what there is ---- */
 
-struct refused {
-    char *path;
-    uint64_t bytes;
-    struct timespec modified;
-    bool upload; /* and no session that could not be read */
-};
-
-struct all {
-    struct refused *list;
-    size_t count;
-    bool uploads; /* that are looked for now */
-};
-
-static int compare_ages(const void *a, const void *b)
+static bool ends_with(const char *path, const char *suffix)
 {
-    const struct refused *left = a, *right = b;
-    if (left->modified.tv_sec != right->modified.tv_sec)
-        return left->modified.tv_sec < right->modified.tv_sec ? -1 : 1;
-    if (left->modified.tv_nsec != right->modified.tv_nsec)
-        return left->modified.tv_nsec < right->modified.tv_nsec ? -1 : 1;
-    return strcmp(left->path, right->path);
+    const size_t length = strlen(path), tail = strlen(suffix);
+    return length > tail && strcmp(path + length - tail, suffix) == 0;
 }
 
-static void add(void *user, const char *path)
+static bool is_upload(const struct pm_spool_refused *one)
 {
-    struct all *all = user;
-    struct stat status;
-    struct refused *more = lstat(path, &status) == 0 && S_ISREG(status.st_mode)
-                               ? reallocarray(all->list, all->count + 1, sizeof(*more))
-                               : NULL;
-    if (!more)
-        return;
-    all->list = more;
-    more[all->count] = (struct refused){.path = strdup(path),
-                                        .bytes = (uint64_t)status.st_size,
-                                        .modified = status.st_mtim,
-                                        .upload = all->uploads};
-    all->count += more[all->count].path != NULL;
-}
-
-/* The oldest first. What there is no memory for is not in it. */
-static struct all find_all(const char *spool)
-{
-    struct all all = {.uploads = true};
-    char *folder = NULL;
-    if (asprintf(&folder, "%s/" PM_SPOOL_REFUSED, spool) < 0)
-        return all;
-    pm_folder_each(folder, PM_SPOOL_UPLOAD_SUFFIX, add, &all);
-    all.uploads = false;
-    pm_folder_each(folder, PM_SPOOL_SUFFIX, add, &all);
-    free(folder);
-    if (all.count > 1)
-        qsort(all.list, all.count, sizeof(*all.list), compare_ages);
-    return all;
-}
-
-static void finish_all(struct all *all)
-{
-    for (size_t i = 0; i < all->count; i++)
-        free(all->list[i].path);
-    free(all->list);
+    return ends_with(one->path, PM_SPOOL_UPLOAD_SUFFIX);
 }
 
 void pm_refused_trim(const char *spool)
 {
-    struct all all = find_all(spool);
+    struct pm_spool_all_refused all = pm_spool_refused_find(spool);
     const time_t first = time(NULL) - (time_t)PM_REFUSED_DAYS * DAY_SECONDS;
     uint64_t bytes = 0;
     size_t kept = 0;
     for (size_t i = all.count; i-- > 0;) {
-        const struct refused *one = &all.list[i];
+        const struct pm_spool_refused *one = &all.list[i];
+        if (!is_upload(one) && !ends_with(one->path, PM_SPOOL_SUFFIX))
+            continue;
         bytes += one->bytes;
         if (++kept > PM_REFUSED_COUNT || bytes > PM_REFUSED_BYTES || one->modified.tv_sec < first)
-            pm_refused_remove(one->path);
+            pm_spool_refused_remove(one->path);
     }
-    finish_all(&all);
+    pm_spool_refused_finish(&all);
 }
 
 /* ---- again ---- */
@@ -158,7 +99,7 @@ bool pm_refused_rules_are_same(const char *then, const char *now)
 static bool read_rules(const char *path, struct pm_refused_upload *upload)
 {
     char *const rules = upload->refusal.rules;
-    char *beside = pm_spool_beside(path, RULES_SUFFIX);
+    char *beside = pm_spool_beside(path, PM_SPOOL_RULES_SUFFIX);
     struct pm_buffer text;
     pm_buffer_init(&text, 2 * PM_HTTP_RULES);
     bool known = beside && pm_file_read(beside, &text, NULL) && text.size > 0;
@@ -205,9 +146,9 @@ static bool visit_one(const char *path, pm_refused_visit visit, void *user)
 
 void pm_refused_list(const char *spool, pm_refused_visit visit, void *user)
 {
-    struct all all = find_all(spool);
+    struct pm_spool_all_refused all = pm_spool_refused_find(spool);
     bool go_on = true;
     for (size_t i = 0; go_on && i < all.count; i++)
-        go_on = !all.list[i].upload || visit_one(all.list[i].path, visit, user);
-    finish_all(&all);
+        go_on = !is_upload(&all.list[i]) || visit_one(all.list[i].path, visit, user);
+    pm_spool_refused_finish(&all);
 }

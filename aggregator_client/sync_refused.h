@@ -42,6 +42,3 @@ struct pm_refused_upload {
 /* Calls visit for each, the oldest first; a visit that returns false is the last. */
 typedef bool (*pm_refused_visit)(void *user, const struct pm_refused_upload *upload);
 void pm_refused_list(const char *spool, pm_refused_visit visit, void *user);
-
-/* Forgets one that was taken. */
-void pm_refused_remove(const char *path);

@@ -327,7 +327,7 @@ static void send_again(struct sync *sync, struct pm_server *server,
         pm_server_took(server);
     switch (fate) {
     case PM_FATE_ACKNOWLEDGED:
-        pm_refused_remove(path);
+        pm_spool_refused_remove(path);
         sync->report->uploads_again++;
         break;
     case PM_FATE_REFUSED:

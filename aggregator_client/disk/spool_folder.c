@@ -181,6 +181,21 @@ void pm_spool_remove_uploads(const char *path)
     }
 }
 
+uint64_t pm_spool_uploads_bytes(const char *path)
+{
+    uint64_t bytes = 0;
+    for (unsigned part = 0; part < PM_SPOOL_PARTS; part++) {
+        struct stat status;
+        char *upload = pm_spool_upload_path(path, part);
+        const bool there = upload && lstat(upload, &status) == 0;
+        free(upload);
+        if (!there)
+            break;
+        bytes += (uint64_t)status.st_size;
+    }
+    return bytes;
+}
+
 bool pm_spool_remove_ended(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

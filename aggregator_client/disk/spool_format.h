@@ -18,6 +18,7 @@
 #include "profile/profile.h"
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define PM_SPOOL_VERSION 1u
 /* Never uploaded. Far from 0, so that no flipped bit lets it go. */
@@ -29,12 +30,13 @@
 #define PM_SPOOL_UPLOAD_SUFFIX ".upload"
 #define PM_SPOOL_REFUSED "refused"
 #define PM_SPOOL_REASON_SUFFIX ".reason"
+#define PM_SPOOL_RULES_SUFFIX ".rules"
 
 /* A session's name is the upload id it will have, in hexadecimal. */
 #define PM_SPOOL_NAME (2 * PM_UPLOAD_ID_BYTES)
 
-/* A process with several games in it (a launcher), or with several scenes, makes one upload of each;
- * so many at most. A session has 64 scenes (layer/frame/scene.h). */
+/* A process with several games in it (a launcher), or with several scenes, makes one upload of
+ * each; so many at most. A session has 64 scenes (layer/frame/scene.h). */
 enum { PM_SPOOL_PARTS = 128 };
 
 enum { PM_SPOOL_HEADER = 16, PM_SPOOL_RECORD_HEADER = 12 };
@@ -58,8 +60,28 @@ char *pm_spool_upload_path(const char *path, unsigned part);
 /* Removes the uploads beside a session. */
 void pm_spool_remove_uploads(const char *path);
 
+/* Bytes that they take. */
+uint64_t pm_spool_uploads_bytes(const char *path);
+
 /* Removes a session and then what lies beside it, unless a process holds it. */
 bool pm_spool_remove_ended(const char *path);
 
 /* path with its suffix replaced; malloc'ed. */
 char *pm_spool_beside(const char *path, const char *suffix);
+
+/* What lies in the folder of the refused, with what lies beside it, the oldest first. */
+struct pm_spool_refused {
+    char *path;
+    uint64_t bytes;
+    struct timespec modified;
+};
+struct pm_spool_all_refused {
+    struct pm_spool_refused *list;
+    size_t count;
+    uint64_t bytes;
+};
+struct pm_spool_all_refused pm_spool_refused_find(const char *spool);
+void pm_spool_refused_finish(struct pm_spool_all_refused *all);
+
+/* Removes one with what lies beside it. */
+void pm_spool_refused_remove(const char *path);

@@ -103,33 +103,52 @@ static void remove_abandoned(const char *path, const struct stat *status, void *
         unlink(path);
 }
 
-static void remove_refused(const char *path, const struct stat *status, void *user)
+/* ---- room ---- */
+
+/* Bytes of ended sessions and of what lies beside them. */
+static uint64_t ended_bytes(const struct pm_spool_session *sessions, size_t count)
 {
-    (void)status;
-    (void)user;
-    unlink(path);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!sessions[i].live)
+            bytes += sessions[i].bytes + pm_spool_uploads_bytes(sessions[i].path);
+    return bytes;
 }
 
-/* Room for `more` bytes: first what was refused for good goes, then ended sessions, the oldest
- * first. */
+/* First what was refused goes, then ended sessions, the oldest first, and no more than it takes;
+ * nothing where all of it would not be enough. */
+static uint64_t remove_oldest(const struct pm_spool_writer *writer, uint64_t used, uint64_t more,
+                              const struct pm_spool_all_refused *refused,
+                              const struct pm_spool_session *sessions, size_t count)
+{
+    const uint64_t removable = refused->bytes + ended_bytes(sessions, count);
+    const uint64_t stays = used > removable ? used - removable : 0;
+    if (stays + more > writer->cap)
+        return used;
+    for (size_t i = 0; i < refused->count && used + more > writer->cap; i++) {
+        pm_spool_refused_remove(refused->list[i].path);
+        used = pm_spool_folder_bytes(writer->folder);
+    }
+    for (size_t i = 0; i < count && used + more > writer->cap; i++) {
+        if (!sessions[i].live && pm_spool_remove_ended(sessions[i].path))
+            used = pm_spool_folder_bytes(writer->folder);
+    }
+    return used;
+}
+
+/* Room for `more` bytes. */
 static bool make_room(const struct pm_spool_writer *writer, uint64_t more, struct pm_error *error)
 {
     uint64_t used = pm_spool_folder_bytes(writer->folder);
     if (used + more <= writer->cap)
         return true;
-    char *refused = NULL;
-    if (asprintf(&refused, "%s/%s", writer->folder, PM_SPOOL_REFUSED) >= 0)
-        each_file(refused, "", remove_refused, NULL);
-    free(refused);
     struct pm_spool_session *sessions;
     size_t count;
     if (!pm_spool_list(writer->folder, &sessions, &count, error))
         return false;
-    used = pm_spool_folder_bytes(writer->folder);
-    for (size_t i = 0; i < count && used + more > writer->cap; i++) {
-        if (!sessions[i].live && pm_spool_remove_ended(sessions[i].path))
-            used = pm_spool_folder_bytes(writer->folder);
-    }
+    struct pm_spool_all_refused refused = pm_spool_refused_find(writer->folder);
+    used = remove_oldest(writer, used, more, &refused, sessions, count);
+    pm_spool_refused_finish(&refused);
     pm_spool_list_free(sessions, count);
     if (used + more > writer->cap)
         return pm_fail(error, PM_ERROR_LIMIT,
@@ -138,6 +157,8 @@ static bool make_room(const struct pm_spool_writer *writer, uint64_t more, struc
                        writer->folder, used, writer->cap);
     return true;
 }
+
+/* ---- writing ---- */
 
 /* Writes the header of a new file under a name that readers do not look at. */
 static bool start_file(struct pm_spool_writer *writer, const char *path, struct pm_error *error)

@@ -352,6 +352,68 @@ static void the_oldest_ended_sessions_make_room(void **state)
     free(upload);
 }
 
+static uint64_t size_of(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+static char *put(const char *folder, const char *name, size_t size, time_t age)
+{
+    static const char zeros[4096];
+    struct pm_error error;
+    char *path = NULL;
+    const struct timespec times[2] = {{.tv_sec = age}, {.tv_sec = age}};
+    assert_true(asprintf(&path, "%s/%s", folder, name) > 0);
+    assert_true(pm_file_write(path, zeros, size, &error));
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    return path;
+}
+
+/* What was refused goes one by one, the oldest first; and nothing goes for what would not fit
+ * then. */
+static void no_more_goes_than_it_takes(void **state)
+{
+    struct pm_error error = {0};
+    char folder[160];
+    snprintf(folder, sizeof folder, "%s/refused", (char *)*state);
+    assert_true(pm_make_folder(folder, &error));
+    char *old = put(folder, "old.upload", 4000, 1), *young = put(folder, "young.upload", 4000, 2);
+    char *reason = put(folder, "old.reason", 10, 3), *rules = put(folder, "old.rules", 10, 3);
+    struct pm_spool_writer *ended = pm_spool_writer_create(*state, ROOM, &error);
+    assert_true(append(ended, 1, 0, &error));
+    char *session = only_session(*state, true);
+    pm_spool_writer_destroy(ended);
+    struct pm_spool_writer *live = pm_spool_writer_create(*state, ROOM, &error);
+    for (uint64_t i = 0; i < 8; i++)
+        assert_true(append(live, 2, i, &error));
+    const uint64_t used = pm_spool_folder_bytes(*state);
+    const uint64_t removable = 8020 + size_of(session);
+
+    /* Beside the live one there is no room for a record: it would all go in vain. */
+    struct pm_spool_writer *writer = pm_spool_writer_create(*state, used - removable + 20, &error);
+    assert_false(append(writer, 3, 0, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
+    assert_int_equal(pm_spool_folder_bytes(*state), used);
+    pm_spool_writer_destroy(writer);
+
+    /* One upload, with what lies beside it, is enough. */
+    writer = pm_spool_writer_create(*state, used, &error);
+    assert_true(append(writer, 3, 0, &error));
+    pm_spool_writer_destroy(writer);
+    assert_int_not_equal(access(old, F_OK), 0);
+    assert_int_not_equal(access(reason, F_OK), 0);
+    assert_int_not_equal(access(rules, F_OK), 0);
+    assert_int_equal(access(young, F_OK), 0);
+    assert_int_equal(access(session, F_OK), 0);
+    pm_spool_writer_destroy(live);
+    free(old);
+    free(young);
+    free(reason);
+    free(rules);
+    free(session);
+}
+
 static void a_file_size_limit_is_an_error_and_no_signal(void **state)
 {
     pid_t child = fork();
@@ -472,6 +534,7 @@ int main(void)
         TEST(a_visitor_can_stop),
         TEST(killed_writers_lose_nothing_acknowledged),
         TEST(the_oldest_ended_sessions_make_room),
+        TEST(no_more_goes_than_it_takes),
         TEST(a_file_size_limit_is_an_error_and_no_signal),
         TEST(a_forked_child_leaves_the_session_alone),
         TEST(an_unusable_folder_is_said_clearly),

@@ -13,15 +13,17 @@
 #define HTTP_OK 200
 #define HTTP_NOT_FOUND 404
 
-/* Of the file that is there, checked when it came; 0: there is none. */
-static uint64_t serial_of(const char *path, struct pm_arena *arena)
+/* Of the file that is there; 0: there is none that is signed with the key. */
+static uint64_t serial_of(const struct pm_config *config, const char *path, struct pm_arena *arena)
 {
     struct pm_signed_verdicts there;
     struct pm_buffer text;
     uint64_t serial = 0;
     pm_buffer_init(&text, PM_SIGNED_VERDICTS_BYTES);
     if (access(path, F_OK) == 0 && pm_file_read(path, &text, NULL) &&
-        pm_signed_verdicts_read((const char *)text.data, text.size, arena, &there, NULL))
+        pm_signed_verdicts_read((const char *)text.data, text.size, arena, &there, NULL) &&
+        pm_signature_check(config->aggregator.verdict_key_file, text.data, there.signed_bytes,
+                           there.signature, NULL))
         serial = there.serial;
     pm_buffer_finish(&text);
     return serial;
@@ -40,7 +42,7 @@ static bool is_good(const struct pm_config *config, const struct pm_buffer *body
                        verdicts.game);
     if (verdicts.expires <= (uint64_t)time(NULL))
         return pm_fail(error, PM_ERROR_INPUT, "they have ended");
-    const uint64_t serial = serial_of(path, arena);
+    const uint64_t serial = serial_of(config, path, arena);
     return verdicts.serial >= serial ||
            pm_fail(error, PM_ERROR_INPUT,
                    "their serial, %" PRIu64 ", is before that of those here, %" PRIu64,
@@ -64,6 +66,40 @@ static bool take(const struct pm_config *config, const struct pm_http_answer *an
     return done;
 }
 
+struct others {
+    const char *path;
+    size_t stem; /* of its length, up to the hash */
+};
+
+/* Removes a file of the game's that another key signed. */
+static void remove_other(void *user, const char *path)
+{
+    const struct others *others = user;
+    const size_t length = strlen(path);
+    const char *hash = path + others->stem;
+    if (strcmp(path, others->path) != 0 && length == strlen(others->path) &&
+        strncmp(path, others->path, others->stem) == 0 &&
+        hash + strspn(hash, "0123456789abcdef") == path + length - strlen(PM_VERDICTS_SUFFIX))
+        unlink(path);
+}
+
+/* What was signed with the key that was configured before. */
+static void remove_others(const char *path)
+{
+    struct others others = {path, strlen(path) - strlen(PM_VERDICTS_SUFFIX)};
+    while (others.stem > 0 && path[others.stem - 1] != '.')
+        others.stem--;
+    char *folder = strndup(path, (size_t)(strrchr(path, '/') - path)), *before = NULL;
+    if (folder)
+        pm_folder_each(folder, PM_VERDICTS_SUFFIX, remove_other, &others);
+    /* Earlier versions had one name for all keys. */
+    if (asprintf(&before, "%.*s%s", (int)others.stem - 1, path, PM_VERDICTS_SUFFIX) >= 0) {
+        unlink(before);
+        free(before);
+    }
+    free(folder);
+}
+
 void pm_sync_pull_verdicts(const struct pm_sync_info *info, const struct pm_config *config,
                            struct pm_http *http, const struct pm_retry *retry, const char *game)
 {
@@ -74,13 +110,18 @@ void pm_sync_pull_verdicts(const struct pm_sync_info *info, const struct pm_conf
     if (!config->aggregator.verdict_key_file || left == 0)
         return;
     escaped = pm_http_escape(game);
-    path = pm_verdicts_cache_path(game);
-    if (!escaped || !path || asprintf(&target, "/v1/games/%s/verdicts", escaped) < 0)
+    path = pm_verdicts_cache_path(game, config->aggregator.verdict_key_file, &error);
+    bool done = path != NULL;
+    if (done)
+        remove_others(path);
+    if (done && (!escaped || asprintf(&target, "/v1/games/%s/verdicts", escaped) < 0)) {
         target = NULL;
-    const bool done = target ? pm_http_request(http, target, NULL, "", PM_SIGNED_VERDICTS_BYTES,
-                                               left, &answer, &error) &&
-                                   take(config, &answer, game, path, &error)
-                             : pm_fail(&error, PM_ERROR_MEMORY, "out of memory");
+        done = pm_fail(&error, PM_ERROR_MEMORY, "out of memory");
+    }
+    done =
+        done &&
+        pm_http_request(http, target, NULL, "", PM_SIGNED_VERDICTS_BYTES, left, &answer, &error) &&
+        take(config, &answer, game, path, &error);
     if (!done)
         pm_log_warning(info->log, "the verdicts on \"%.100s\" are not taken: %s", game,
                        error.message);

@@ -1,10 +1,14 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "base/file.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <xxhash.h>
+
+enum { LARGEST_KEY = 64 << 10 };
 
 char *pm_database_cache_path(const char *game)
 {
@@ -32,9 +36,23 @@ static char *path_beside(const char *game, const char *suffix)
     return path;
 }
 
-char *pm_verdicts_cache_path(const char *game)
+char *pm_verdicts_cache_path(const char *game, const char *key_file, struct pm_error *error)
 {
-    return path_beside(game, ".verdicts");
+    struct pm_buffer key;
+    char *path = NULL, suffix[64];
+    pm_buffer_init(&key, LARGEST_KEY);
+    if (pm_file_read(key_file, &key, error)) {
+        const XXH128_hash_t hash = XXH3_128bits(key.data, key.size);
+        snprintf(suffix, sizeof(suffix), ".%016" PRIx64 "%016" PRIx64 PM_VERDICTS_SUFFIX,
+                 (uint64_t)hash.high64, (uint64_t)hash.low64);
+        path = path_beside(game, suffix);
+        if (!path)
+            pm_fail(error, PM_ERROR_MEMORY, "no place for cached verdicts");
+    } else {
+        pm_fail_prefix(error, "aggregator.verdict_key_file");
+    }
+    pm_buffer_finish(&key);
+    return path;
 }
 
 char *pm_races_cache_path(const char *game)

@@ -14,8 +14,10 @@
 char *pm_database_cache_path(const char *game);
 
 /* Where what an operator signed of the game lies (profile/signed_verdicts.h), beside it:
- * <safe name>.verdicts; malloc'ed. */
-char *pm_verdicts_cache_path(const char *game);
+ * <safe name>.<hash of the key>.verdicts, so that what was signed with another key is not what is
+ * found; malloc'ed. key_file: the public key, which is read. NULL: *error says why. */
+#define PM_VERDICTS_SUFFIX ".verdicts"
+char *pm_verdicts_cache_path(const char *game, const char *key_file, struct pm_error *error);
 
 /* Where the races of its variants lie (profile/races.h), beside it: <safe name>.pmraces; malloc'ed.
  */

@@ -85,22 +85,23 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     return true;
 }
 
-/* What an operator signed; it was checked when it was pulled. */
+/* What an operator signed; it was checked when it was pulled, with the key that it is named by. */
 static void load_signed(struct pm_instance *instance)
 {
     struct pm_error error = {0};
     struct pm_buffer text;
-    char *path = instance->config.aggregator.verdict_key_file
-                     ? pm_verdicts_cache_path(instance->game)
-                     : NULL;
-    if (!path)
+    const char *key_file = instance->config.aggregator.verdict_key_file;
+    if (!key_file)
         return;
+    char *path = pm_verdicts_cache_path(instance->game, key_file, &error);
     pm_buffer_init(&text, PM_SIGNED_VERDICTS_BYTES);
-    if (access(path, F_OK) == 0 &&
-        !((instance->signed_arena = pm_arena_create(4 * PM_SIGNED_VERDICTS_BYTES)) &&
-          pm_file_read(path, &text, &error) &&
-          pm_signed_verdicts_read((const char *)text.data, text.size, instance->signed_arena,
-                                  &instance->signed_verdicts, &error))) {
+    if (!path)
+        pm_log_warning(instance->log, "signed verdicts are not used: %s", error.message);
+    else if (access(path, F_OK) == 0 &&
+             !((instance->signed_arena = pm_arena_create(4 * PM_SIGNED_VERDICTS_BYTES)) &&
+               pm_file_read(path, &text, &error) &&
+               pm_signed_verdicts_read((const char *)text.data, text.size, instance->signed_arena,
+                                       &instance->signed_verdicts, &error))) {
         instance->signed_verdicts = (struct pm_signed_verdicts){0};
         pm_log_warning(instance->log, "signed verdicts are not used: %s", error.message);
     }

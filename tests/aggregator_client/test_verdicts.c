@@ -103,10 +103,11 @@ static uint64_t pull(struct world *world, int status, const struct pm_buffer *te
     world->info.game = GAME;
     if (!pm_sync_pull(&world->info, &world->report, &world->error))
         fail_msg("%s", world->error.message);
-    char *path = pm_verdicts_cache_path(GAME);
+    const char *key_file = world->config.aggregator.verdict_key_file;
+    char *path = key_file ? pm_verdicts_cache_path(GAME, key_file, &world->error) : NULL;
     struct pm_arena *arena = pm_arena_create(0);
     pm_buffer_init(&there, 1 << 16);
-    if (access(path, F_OK) == 0 && pm_file_read(path, &there, NULL) &&
+    if (path && access(path, F_OK) == 0 && pm_file_read(path, &there, NULL) &&
         pm_signed_verdicts_read((char *)there.data, there.size, arena, &read, NULL))
         serial = read.serial;
     pm_buffer_finish(&there);
@@ -152,9 +153,56 @@ static void only_what_is_signed_is_taken(void **state)
     assert_int_equal(pull(world, 404, NULL), 6);
 }
 
+#define CACHE "cache/piecemeal/databases"
+
+/* Another operator's file is none of this one's, whatever its serial; and a file that was damaged
+ * says nothing of serials. */
+static void another_key_begins_anew(void **state)
+{
+    struct world *world = *state;
+    char *const files[] = {strdup(world_path(world, "operator.pub")),
+                           strdup(world_path(world, "other.pub"))};
+    char **const key_file = &world->config.aggregator.verdict_key_file;
+    struct pm_buffer there;
+    make_key(world, "operator");
+    make_key(world, "other");
+    *key_file = files[0];
+    /* What an earlier version left, and what is another game's. */
+    assert_true(pm_make_folder(world_path(world, CACHE), &world->error));
+    assert_true(pm_file_write(world_path(world, CACHE "/A%20Game.verdicts"), "", 0, &world->error));
+    assert_true(
+        pm_file_write(world_path(world, CACHE "/A%20Game.b.verdicts"), "", 0, &world->error));
+    assert_int_equal(pull_made(world, "operator", GAME, 1000, HOUR), 1000);
+    assert_int_equal(world_count(world, CACHE, ".verdicts"), 2);
+    *key_file = files[1];
+    assert_int_equal(pull_made(world, "operator", GAME, 1001, HOUR), 0);
+    assert_int_equal(world_count(world, CACHE, ".verdicts"), 1);
+    assert_int_equal(pull_made(world, "other", GAME, 1, HOUR), 1);
+    /* The key at the same place is another one. */
+    make_key(world, "other");
+    assert_int_equal(pull(world, 404, NULL), 0);
+    assert_int_equal(pull_made(world, "other", GAME, 1, HOUR), 1);
+    assert_int_equal(world_count(world, CACHE, ".verdicts"), 2);
+    /* A digit more than was signed. */
+    char *path = pm_verdicts_cache_path(GAME, *key_file, &world->error);
+    pm_buffer_init(&there, 1 << 16);
+    assert_true(pm_file_read(path, &there, &world->error));
+    char *serial = strstr((char *)there.data, "serial 1");
+    assert_non_null(serial);
+    serial[7] = '9';
+    assert_true(pm_file_write(path, there.data, there.size, &world->error));
+    assert_int_equal(pull_made(world, "other", GAME, 2, HOUR), 2);
+    pm_buffer_finish(&there);
+    free(path);
+    *key_file = NULL;
+    free(files[0]);
+    free(files[1]);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_make, world_remove)
-    const struct CMUnitTest tests[] = {TEST(written_and_read), TEST(only_what_is_signed_is_taken)};
+    const struct CMUnitTest tests[] = {TEST(written_and_read), TEST(only_what_is_signed_is_taken),
+                                       TEST(another_key_begins_anew)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

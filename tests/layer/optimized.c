@@ -1,4 +1,6 @@
 #include "tests/layer/optimized.h"
+#include "aggregator_client/disk/database_cache.h"
+#include "base/file.h"
 
 #include "profile/journal.h"
 #include "profile/signed_verdicts.h"
@@ -177,7 +179,7 @@ void optimized_sign(bool faster, bool has_key)
     struct pm_signed_verdicts all = {
         .game = "game", .serial = 1, .expires = UINT32_MAX, .verdicts = verdicts};
     struct pm_buffer text;
-    char path[200];
+    char key[200];
     for (size_t i = 0; i < database.count; i++) {
         if (database.shaders[i].kind == PM_KIND_TIMING)
             verdicts[all.count++] = (struct pm_signed_verdict){
@@ -187,14 +189,16 @@ void optimized_sign(bool faster, bool has_key)
     pm_buffer_init(&text, 1 << 20);
     assert_true(pm_signed_verdicts_write(&all, &text, NULL));
     assert_true(pm_signed_verdicts_close(&text, unchecked, NULL));
-    snprintf(path, sizeof path, "%s/game.verdicts", pm_layered_home());
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    assert_int_equal(fwrite(text.data, 1, text.size, file), text.size);
-    fclose(file);
+    /* Nothing checks the signature here: the key is what the file is named by. */
+    snprintf(key, sizeof key, "%s/operator.pub", pm_layered_home());
+    assert_true(pm_file_write(key, "the key", 7, NULL));
+    char *path = pm_verdicts_cache_path("game", key, NULL);
+    assert_non_null(path);
+    assert_true(pm_file_write(path, text.data, text.size, NULL));
+    free(path);
     pm_buffer_finish(&text);
     if (has_key)
-        setenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE", "/operator.pub", 1);
+        setenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE", key, 1);
     else
         unsetenv("PIECEMEAL_AGGREGATOR_VERDICT_KEY_FILE");
 }

@@ -43,7 +43,7 @@ struct pm_sync_info {
     uint32_t retry_seconds;    /* begin no other try after; 0: the deadline */
 };
 
-/* Merges each ended session into one upload (one for each game, where a process had several), which it keeps beside
+/* Merges each ended session into one upload (one for each game, where a process had several; some where one would be too large), which it keeps beside
  * the file before it first sends it, so that a retry after a crash sends the same id and bytes; uploads it with
  * retries and exponential backoff with jitter (Retry-After is obeyed), and removes the session once it is
  * acknowledged (200, 204) or refused (400, 413: moved to spool/refused, with the reason beside it, and sent again when the aggregator says that

@@ -8,6 +8,9 @@
 
 #define SECONDS_A_DAY 86400
 
+/* Of an upload: so many encode within an arena's memory, and none that is taken has more. */
+enum { MOST_POINTS = 1 << 21 };
+
 /* The checkpoints of one (game, scene, layer version). */
 struct group {
     char *game, *scene, *layer_version;
@@ -145,8 +148,67 @@ static void count_left_alone(const char *game, const char *path, struct pm_profi
     pm_arena_destroy(arena);
 }
 
-static bool build_upload(struct group *group, const char *path, unsigned part,
-                         struct pm_session_upload *upload, struct pm_error *error)
+/* One upload of some of its shaders; *large: it must be several. */
+static bool build_part(const struct pm_profile *profile, struct pm_session_upload *upload,
+                       bool *large, struct pm_error *error)
+{
+    const struct pm_profile_limits *limits = &pm_profile_limits_default;
+    struct pm_error why = {0};
+    size_t points = 0;
+    for (size_t i = 0; i < profile->shader_count; i++)
+        points += profile->shaders[i].point_count;
+    pm_buffer_init(&upload->body, limits->decompressed_bytes);
+    pm_buffer_init(&upload->plain, limits->decompressed_bytes);
+    bool built = points > MOST_POINTS && profile->shader_count > 1
+                     ? pm_fail(&why, PM_ERROR_LIMIT, "%zu points in one upload", points)
+                     : encode(profile, &upload->body, &why);
+    *large = profile->shader_count > 1 &&
+             (built ? upload->body.size > limits->compressed_bytes : why.code == PM_ERROR_LIMIT);
+    built = built && !*large && encode_plain(profile, upload, &why);
+    if (built) {
+        upload->shaders = profile->shader_count;
+        upload->game = strdup(profile->game);
+        built = upload->game || pm_fail(&why, PM_ERROR_MEMORY, "out of memory");
+    }
+    if (!built) {
+        pm_buffer_finish(&upload->body);
+        pm_buffer_finish(&upload->plain);
+        if (error)
+            *error = why;
+    }
+    return built;
+}
+
+/* As many as it takes for each to be one that aggregators take: halves, and halves of those. So the
+ * same session always becomes the same ones. */
+static bool build_parts(struct pm_session *session, const char *path,
+                        const struct pm_profile *profile, struct pm_error *error)
+{
+    struct pm_profile part = *profile;
+    bool large;
+    if (session->count == PM_SPOOL_PARTS)
+        return pm_fail(error, PM_ERROR_LIMIT, "more than %d uploads of one process",
+                       PM_SPOOL_PARTS);
+    if (!id_of(path, session->count, part.upload_id))
+        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    if (build_part(&part, &session->uploads[session->count], &large, error)) {
+        session->count++;
+        return true;
+    }
+    if (!large)
+        return false;
+    part.shader_count /= 2;
+    if (!build_parts(session, path, &part, error))
+        return false;
+    part.shaders += part.shader_count;
+    part.shader_count = profile->shader_count - part.shader_count;
+    /* Said once. */
+    memset(part.left_alone, 0, sizeof(part.left_alone));
+    return build_parts(session, path, &part, error);
+}
+
+static bool build_group(struct pm_session *session, const struct group *group, const char *path,
+                        struct pm_error *error)
 {
     struct pm_profile profile = {.game = group->game,
                                  .scene = group->scene,
@@ -156,16 +218,7 @@ static bool build_upload(struct group *group, const char *path, unsigned part,
     if (!profile.shaders)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     count_left_alone(group->game, path, &profile);
-    if (!id_of(path, part, profile.upload_id))
-        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
-    pm_buffer_init(&upload->body, pm_profile_limits_default.decompressed_bytes);
-    pm_buffer_init(&upload->plain, pm_profile_limits_default.decompressed_bytes);
-    const bool built =
-        encode(&profile, &upload->body, error) && encode_plain(&profile, upload, error);
-    upload->shaders = profile.shader_count;
-    upload->game = group->game;
-    group->game = NULL;
-    return built;
+    return build_parts(session, path, &profile, error);
 }
 
 bool pm_session_build(struct pm_session *session, const char *path, struct pm_error *error)
@@ -178,10 +231,8 @@ bool pm_session_build(struct pm_session *session, const char *path, struct pm_er
         *error = session->damage;
     session->checkpoints = groups.checkpoints;
     session->withheld = built && pm_spool_is_withheld(path);
-    for (unsigned i = 0; i < groups.count && built; i++) {
-        built = build_upload(&groups.list[i], path, i, &session->uploads[i], error);
-        session->count = i + 1;
-    }
+    for (unsigned i = 0; i < groups.count && built; i++)
+        built = build_group(session, &groups.list[i], path, error);
     finish_groups(&groups);
     if (!built)
         pm_session_finish(session);

@@ -1,6 +1,7 @@
 /*
  * What a session becomes on its way out: its checkpoints merged into one upload for each (game,
- * scene, layer version) it had, which is nearly always one. What `run --local` takes in, too.
+ * scene, layer version) it had, which is nearly always one; into several where one would be larger
+ * than aggregators take, each of some of the shaders. What `run --local` takes in, too.
  *
  * Thread safety: no state but what the caller holds.
  */
@@ -29,7 +30,8 @@ struct pm_session {
 };
 
 /* Reads the session at path. The ids follow from the session's name, so that building it again
- * gives the same. false: it could not be read, or two checkpoints contradict each other. */
+ * gives the same. false: it could not be read, or two checkpoints contradict each other
+ * (PM_ERROR_INPUT), or it cannot be sent (PM_ERROR_LIMIT). */
 bool pm_session_build(struct pm_session *session, const char *path, struct pm_error *error);
 void pm_session_finish(struct pm_session *session);
 

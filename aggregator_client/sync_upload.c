@@ -246,7 +246,7 @@ static void upload_session(struct sync *sync, const char *path)
     }
     struct pm_session session;
     if (!pm_session_build(&session, path, &why)) {
-        if (why.code == PM_ERROR_INPUT) {
+        if (why.code == PM_ERROR_INPUT || why.code == PM_ERROR_LIMIT) {
             pm_log_error(sync->info->log, "%s", why.message);
             sync->report->sessions_damaged++;
             if (!pm_refused_keep(sync->folder, path, why.message, &(struct pm_refusal){0}, 1, &why))

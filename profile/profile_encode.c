@@ -85,7 +85,7 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out,
     Piecemeal__Profile message;
     const bool encoded =
         arena && fill_profile(profile, arena, &message)
-            ? pm_message_append(&message.base, SIZE_MAX, "profile", out, error)
+            ? pm_message_append(&message.base, out->cap - out->size, "profile", out, error)
             : pm_fail(error, PM_ERROR_MEMORY, "out of memory for encoding a profile");
     pm_arena_destroy(arena);
     return encoded;

@@ -483,8 +483,8 @@ static void torn_and_unreadable_sessions(void **state)
     free(empty);
 }
 
-/* A whole record that this version cannot read is another's, and no torn tail: nothing of the session
- * is sent, and nothing of it is lost. */
+/* A whole record that this version cannot read is another's, and no torn tail: nothing of the
+ * session is sent, and nothing of it is lost. */
 static void a_later_versions_session_is_set_aside(void **state)
 {
     struct world *world = *state;
@@ -547,6 +547,111 @@ static void several_games_in_one_session(void **state)
     pm_arena_destroy(arena);
 }
 
+/* A shader whose counts do not compress. */
+static struct pm_shader_profile noisy_shader(struct pm_random *random, struct pm_arena *arena,
+                                             uint8_t name, uint32_t points)
+{
+    struct pm_point_counts *list = pm_arena_zalloc(arena, points, sizeof(*list));
+    assert_non_null(list);
+    for (uint32_t i = 0; i < points; i++) {
+        const uint64_t most = pm_random_next(random) >> 8;
+        list[i] = (struct pm_point_counts){.point = i,
+                                           .calls = (uint32_t)pm_random_next(random) >> 8,
+                                           .entry_lanes = most,
+                                           .entry_subgroups = most >> 5,
+                                           .counts = {most, most >> 3, most >> 4}};
+    }
+    return (struct pm_shader_profile){.key = {{name}},
+                                      .environment = {.subgroup_size = 32},
+                                      .kind = PM_KIND_BLOCK,
+                                      .space = points,
+                                      .points = list,
+                                      .point_count = points};
+}
+
+/* What one upload would not hold goes in several, each of which aggregators take. */
+static void a_large_session_goes_in_several_uploads(void **state)
+{
+    enum { SHADERS = 24, POINTS = 20000 };
+    struct world *world = *state;
+    const struct pm_shader_key digest = {.bytes = {1}};
+    pm_left_alone_note(NULL, "A Game", "4", &digest, "SPIR-V word 5: Invalid opcode: 1");
+    struct pm_spool_writer *writer =
+        pm_spool_writer_create(NULL, (uint64_t)256 << 20, &world->error);
+    struct pm_random random;
+    pm_random_init(&random, 5);
+    for (unsigned i = 0; i < SHADERS; i++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        const struct pm_shader_profile shader =
+            noisy_shader(&random, arena, (uint8_t)(1 + i), POINTS);
+        const struct pm_profile profile = {.game = "A Game",
+                                           .scene = "",
+                                           .layer_version = "0.1.0",
+                                           .shaders = &shader,
+                                           .shader_count = 1};
+        if (!pm_spool_append(writer, &profile, &world->error))
+            fail_msg("%s", world->error.message);
+        pm_arena_destroy(arena);
+    }
+    pm_spool_writer_destroy(writer);
+    const struct server_answer script[] = {{.status = 204}, {.status = 403}, {.status = 204}};
+    server_script(world->server, script, 3);
+    assert_false(world_upload(world)); /* one of them waits, and no part is sent twice */
+    assert_int_equal(world->report.sessions_waiting, 1);
+    const size_t first = server_requests(world->server);
+    assert_true(world_upload(world));
+    const size_t count = server_requests(world->server);
+    assert_int_equal(count, first + 1);
+    world_same_requests(world, 1, count - 1);
+    assert_int_equal(world->report.sessions_uploaded, 1);
+    assert_int_equal(world_count(world, WORLD_SPOOL, ""), 0);
+    uint8_t ids[128][PM_UPLOAD_ID_BYTES];
+    unsigned seen[SHADERS] = {0}, left = 0;
+    assert_in_range(count - 1, 2, 128);
+    for (size_t i = 0; i < count - 1; i++) {
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile sent;
+        assert_true(server_request(world->server, i)->size <=
+                    pm_profile_limits_default.compressed_bytes);
+        world_decode(server_request(world->server, i), arena, &sent);
+        memcpy(ids[i], sent.upload_id, PM_UPLOAD_ID_BYTES);
+        for (size_t j = 0; j < i; j++)
+            assert_memory_not_equal(ids[i], ids[j], PM_UPLOAD_ID_BYTES);
+        for (size_t j = 0; j < sent.shader_count; j++)
+            seen[sent.shaders[j].key.bytes[0] - 1]++;
+        left += sent.left_alone[PM_LEFT_ALONE_INSTRUCTION];
+        pm_arena_destroy(arena);
+    }
+    for (size_t i = 0; i < SHADERS; i++)
+        assert_int_equal(seen[i], 1);
+    assert_int_equal(left, 1);
+}
+
+/* What is never to be sent does not wait for ever. */
+static void what_no_upload_holds_is_set_aside(void **state)
+{
+    struct world *world = *state;
+    struct pm_spool_writer *writer = pm_spool_writer_create(NULL, 1 << 24, &world->error);
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_random random;
+    pm_random_init(&random, 12);
+    for (int i = 0; i <= PM_SPOOL_PARTS; i++) {
+        char game[16];
+        struct pm_profile profile = pm_random_profile(&random, arena, 2, 2);
+        snprintf(game, sizeof(game), "Game %d", i);
+        profile.game = game;
+        assert_true(pm_spool_append(writer, &profile, &world->error));
+    }
+    pm_spool_writer_destroy(writer);
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_waiting, 0);
+    assert_int_equal(world->report.sessions_damaged, 1);
+    assert_int_equal(world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_SUFFIX), 1);
+    assert_true(world_logged(world, "more than 128 games and scenes in one process"));
+    pm_arena_destroy(arena);
+}
+
 /* What could not be put down before it is sent is not sent: a sync that is killed after it would
  * send something else under the same id. */
 static void a_full_disk_costs_a_sync_and_nothing_else(void **state)
@@ -596,6 +701,8 @@ int main(void)
         TEST(torn_and_unreadable_sessions),
         TEST(a_later_versions_session_is_set_aside),
         TEST(several_games_in_one_session),
+        TEST(a_large_session_goes_in_several_uploads),
+        TEST(what_no_upload_holds_is_set_aside),
         TEST(a_full_disk_costs_a_sync_and_nothing_else),
     };
     return cmocka_run_group_tests_name("upload", tests, NULL, NULL);

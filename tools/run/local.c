@@ -151,7 +151,7 @@ static bool take_session(struct taking *taking, const struct pm_spool_session *f
     struct pm_session session;
     struct pm_error why = {0};
     if (!pm_session_build(&session, file->path, &why)) {
-        if (why.code != PM_ERROR_INPUT)
+        if (why.code != PM_ERROR_INPUT && why.code != PM_ERROR_LIMIT)
             return pm_fail(error, why.code, "%s", why.message);
         pm_log_warning(taking->log, "%s", why.message);
         taking->report->damaged++;

@@ -69,10 +69,11 @@ static bool is_upload(const struct pm_spool_refused *one)
     return ends_with(one->path, PM_SPOOL_UPLOAD_SUFFIX);
 }
 
-void pm_refused_trim(const char *spool)
+void pm_refused_trim(const char *spool, int64_t date)
 {
     struct pm_spool_all_refused all = pm_spool_refused_find(spool);
-    const time_t first = time(NULL) - (time_t)PM_REFUSED_DAYS * DAY_SECONDS;
+    const int64_t ours = time(NULL), now = date < ours ? date : ours;
+    const int64_t first = now - (int64_t)PM_REFUSED_DAYS * DAY_SECONDS;
     uint64_t bytes = 0;
     size_t kept = 0;
     for (size_t i = all.count; i-- > 0;) {

@@ -24,8 +24,10 @@
 bool pm_refused_keep(const char *spool, const char *path, const char *reason,
                      const struct pm_refusal *refusal, unsigned tries, struct pm_error *error);
 
-/* Deletes what is too old, or too much. */
-void pm_refused_trim(const char *spool);
+/* Deletes what is too much, and what is too old by an aggregator's clock (date, seconds since the
+ * epoch) as well as by ours, which may be far ahead. date 0: none said what time it is, and nothing
+ * is too old. */
+void pm_refused_trim(const char *spool, int64_t date);
 
 /* Does `now` say the same as `then` did? What an upload was refused by may be the first part, up to
  * a dot, of what a game's uploads are. */

@@ -24,6 +24,7 @@ struct sync {
     struct pm_servers servers;
     struct pm_error *error; /* the first failure */
     bool failed;
+    int64_t date; /* of the latest answer that said one; 0: none did */
 };
 
 static const char no_consent[] = "there is no consent: `piecemeal consent grant`";
@@ -130,6 +131,12 @@ static void note_trouble(struct sync *sync, struct pm_server *server, enum pm_tr
                  settings->server->aggregator.url);
 }
 
+static void note_date(struct sync *sync, int64_t date)
+{
+    if (date > 0)
+        sync->date = date;
+}
+
 /* Sends what lies at `kept`. */
 static enum pm_fate send_one(struct sync *sync, struct pm_server *server,
                              const struct pm_game_settings *settings,
@@ -139,6 +146,7 @@ static enum pm_fate send_one(struct sync *sync, struct pm_server *server,
     struct pm_refusal refusal = {0};
     const enum pm_fate fate = pm_sync_send(sync->info->log, &sync->retry, server->http,
                                            &upload->body, kept, &refusal, &why);
+    note_date(sync, refusal.date);
     if (fate == PM_FATE_WAITING) {
         note_trouble(sync, server, refusal.trouble, settings, &why);
         note_waiting(sync, not_now);
@@ -303,6 +311,7 @@ static void ask_rules(struct again *again, struct pm_http *http, const char *gam
         memcpy(again->now.rules, answer.rules, sizeof(again->now.rules));
         again->now.date = answer.date;
     }
+    note_date(sync, answer.date);
     pm_buffer_finish(&answer.body);
     free(escaped);
     free(target);
@@ -323,6 +332,7 @@ static void send_again(struct sync *sync, struct pm_server *server,
     }
     const enum pm_fate fate =
         pm_sync_send(sync->info->log, &sync->retry, server->http, &body, path, &refusal, &why);
+    note_date(sync, refusal.date);
     if (fate != PM_FATE_WAITING)
         pm_server_took(server);
     switch (fate) {
@@ -383,7 +393,7 @@ static void upload_refused(struct sync *sync)
     struct again again = {.sync = sync};
     pm_refused_list(sync->folder, try_again, &again);
     free(again.game);
-    pm_refused_trim(sync->folder);
+    pm_refused_trim(sync->folder, sync->date);
 }
 
 /* What a sync that was killed left: half-written files, and uploads whose session is gone. Only a

@@ -58,16 +58,6 @@ static void record(struct world *world, uint64_t seed, int days)
     free(path);
 }
 
-/* The headers of an answer of a server whose clock is so many days before ours. */
-static const char *headers(char text[static 128], int days)
-{
-    const time_t then = time(NULL) - (time_t)days * DAY;
-    struct tm parts;
-    strftime(text, 128, "Piecemeal-Rules: aa\r\nDate: %a, %d %b %Y %H:%M:%S GMT\r\n",
-             gmtime_r(&then, &parts));
-    return text;
-}
-
 static uint32_t day_of(struct world *world, size_t request, uint8_t id[static PM_UPLOAD_ID_BYTES])
 {
     struct pm_profile profile;
@@ -85,7 +75,7 @@ static void far_ahead_is_dated_anew(void **state)
     struct world *world = *state;
     char text[128];
     uint8_t id[3][PM_UPLOAD_ID_BYTES];
-    const struct server_answer answers[] = {{.status = 400, .headers = headers(text, 0)},
+    const struct server_answer answers[] = {{.status = 400, .headers = world_headers(text, 0)},
                                             {.status = 401}};
     server_script(world->server, answers, 2);
     record(world, 1, 365);
@@ -112,7 +102,7 @@ static void a_little_ahead_waits(void **state)
     struct world *world = *state;
     char text[128];
     uint8_t id[2][PM_UPLOAD_ID_BYTES];
-    const struct server_answer refusal = {.status = 400, .headers = headers(text, 0)};
+    const struct server_answer refusal = {.status = 400, .headers = world_headers(text, 0)};
     server_script(world->server, &refusal, 1);
     record(world, 1, 2);
     assert_true(world_upload(world));
@@ -120,13 +110,13 @@ static void a_little_ahead_waits(void **state)
     assert_int_equal(server_requests(world->server), 2); /* sent, and asked what is refused */
     const uint32_t day = day_of(world, 0, id[0]);
 
-    const struct server_answer same = {.status = 200, .headers = headers(text, 0)};
+    const struct server_answer same = {.status = 200, .headers = world_headers(text, 0)};
     server_script(world->server, &same, 1);
     assert_true(world_upload(world));
     assert_int_equal(server_requests(world->server), 1); /* asked alone */
     assert_int_equal(world->report.uploads_again, 0);
 
-    const struct server_answer tomorrow[] = {{.status = 200, .headers = headers(text, -1)},
+    const struct server_answer tomorrow[] = {{.status = 200, .headers = world_headers(text, -1)},
                                              {.status = 204}};
     server_script(world->server, tomorrow, 2);
     assert_true(world_upload(world));
@@ -148,8 +138,8 @@ static void what_was_set_aside_before_is_dated_anew(void **state)
     record(world, 1, 90);
     assert_true(world_upload(world));
     assert_int_equal(world->report.sessions_refused, 1);
-    const struct server_answer answers[] = {{.status = 200, .headers = headers(text, 0)},
-                                            {.status = 400, .headers = headers(text, 0)},
+    const struct server_answer answers[] = {{.status = 200, .headers = world_headers(text, 0)},
+                                            {.status = 400, .headers = world_headers(text, 0)},
                                             {.status = 204}};
     server_script(world->server, answers, 3);
     assert_true(world_upload(world));
@@ -157,6 +147,40 @@ static void what_was_set_aside_before_is_dated_anew(void **state)
     assert_int_equal(world->report.uploads_again, 1);
     assert_in_range(day_of(world, 1, id) - day_of(world, 2, id), 89, 91);
     assert_int_equal(world_count(world, WORLD_SPOOL "/refused", ""), 0);
+}
+
+static int refused(const struct world *world)
+{
+    return world_count(world, WORLD_SPOOL "/refused", PM_SPOOL_UPLOAD_SUFFIX);
+}
+
+/* What was refused is too old only where an aggregator's clock says so, too. */
+static void a_clock_that_is_ahead_forgets_nothing(void **state)
+{
+    struct world *world = *state;
+    char text[128], *command = NULL;
+    server_script(world->server,
+                  &(struct server_answer){.status = 400, .headers = "Piecemeal-Rules: aa\r\n"}, 1);
+    record(world, 1, 0);
+    assert_true(world_upload(world));
+    assert_int_equal(refused(world), 1);
+    assert_true(asprintf(&command,
+                         "find '%s/refused' -name '*.upload' -exec touch -d '40 days ago' {} +",
+                         world->spool) > 0);
+    assert_int_equal(system(command), 0);
+    free(command);
+    /* Nobody says what time it is; then it is the day on which it was refused. */
+    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    assert_true(world_upload(world));
+    assert_int_equal(refused(world), 1);
+    server_script(world->server,
+                  &(struct server_answer){.status = 404, .headers = world_headers(text, 40)}, 1);
+    assert_true(world_upload(world));
+    assert_int_equal(refused(world), 1);
+    server_script(world->server,
+                  &(struct server_answer){.status = 404, .headers = world_headers(text, 0)}, 1);
+    assert_true(world_upload(world));
+    assert_int_equal(refused(world), 0);
 }
 
 int main(void)
@@ -167,6 +191,7 @@ int main(void)
         TEST(far_ahead_is_dated_anew),
         TEST(a_little_ahead_waits),
         TEST(what_was_set_aside_before_is_dated_anew),
+        TEST(a_clock_that_is_ahead_forgets_nothing),
     };
     return cmocka_run_group_tests_name("redate", tests, NULL, NULL);
 }

@@ -410,7 +410,9 @@ static void what_is_refused_is_kept_for_a_bounded_time(void **state)
                          world->spool) > 0);
     assert_int_equal(system(command), 0);
     free(command);
-    server_script(world->server, &(struct server_answer){.status = 404}, 1);
+    char now[128];
+    server_script(world->server,
+                  &(struct server_answer){.status = 404, .headers = world_headers(now, 0)}, 1);
     assert_true(world_upload(world));
     assert_int_equal(world_count(world, WORLD_SPOOL "/refused", ""), 0);
 }

@@ -6,6 +6,7 @@
 #include "tests/temporary.h"
 #include <dirent.h>
 #include <string.h>
+#include <time.h>
 
 static void check(bool good)
 {
@@ -129,6 +130,15 @@ void world_configure(struct world *world, const char *game, const char *text)
     snprintf(name, sizeof(name), "config/piecemeal/%s.json", safe);
     assert_true(pm_file_write(world_path(world, name), text, strlen(text), &world->error));
     free(safe);
+}
+
+const char *world_headers(char text[static 128], int days)
+{
+    const time_t then = time(NULL) - (time_t)days * 86400;
+    struct tm parts;
+    strftime(text, 128, "Piecemeal-Rules: aa\r\nDate: %a, %d %b %Y %H:%M:%S GMT\r\n",
+             gmtime_r(&then, &parts));
+    return text;
 }
 
 void world_decode(const struct server_request *request, struct pm_arena *arena,

@@ -43,6 +43,9 @@ bool world_upload(struct world *world);
 /* The configuration file of a game. */
 void world_configure(struct world *world, const char *game, const char *text);
 
+/* The headers of an answer of a server whose clock is so many days before ours. */
+const char *world_headers(char text[static 128], int days);
+
 /* The profile that was uploaded, in the arena. */
 void world_decode(const struct server_request *request, struct pm_arena *arena,
                   struct pm_profile *profile);

@@ -140,7 +140,7 @@ static bool set_aside(const char *path, const struct pm_error *why, struct pm_er
         (place || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
         pm_refused_keep(place, path, why->message, &(struct pm_refusal){0}, 1, error);
     if (kept)
-        pm_refused_trim(place);
+        pm_refused_trim(place, 0);
     free(place);
     return kept;
 }

@@ -113,25 +113,33 @@ static bool replace(const char *path, const char *tag_path, const struct pm_http
             pm_file_write(tag_path, answer->etag, strlen(answer->etag), error));
 }
 
-static bool check_body(const struct pm_http_answer *answer, const char *game,
+/* *again: what came is not what was sent, or not the aggregator's. What is whole and cannot be read
+ * is the same when it comes again, and says nothing of other games (PM_ERROR_INPUT). */
+static bool check_body(const struct pm_http_answer *answer, const char *game, bool *again,
                        struct pm_error *error)
 {
     struct pm_database database;
+    struct pm_buffer raw;
     struct pm_arena *arena = pm_arena_create(PM_DATABASE_MEMORY_BYTES);
-    bool good;
-    if (!arena)
-        good = pm_fail(error, PM_ERROR_MEMORY, "out of memory");
-    else if (answer->too_large)
-        good = pm_fail(error, PM_ERROR_NETWORK, "more than %zu bytes", PM_DATABASE_BODY_BYTES);
-    else
-        good =
-            pm_database_body_decode(answer->body.data, answer->body.size, arena, &database,
-                                    error) &&
-            (strcmp(database.game, game) == 0 ||
-             pm_fail(error, PM_ERROR_NETWORK, "it is of another game, \"%.100s\"", database.game));
+    pm_buffer_init(&raw, PM_DATABASE_BYTES);
+    *again = false;
+    bool good = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (good && answer->too_large)
+        good = pm_fail(error, PM_ERROR_INPUT, "more than %zu bytes", PM_DATABASE_BODY_BYTES);
+    if (good && !pm_decompress(answer->body.data, answer->body.size, &raw, error)) {
+        good = false;
+        *again = !error || error->code == PM_ERROR_INPUT;
+    }
+    good = good && pm_database_decode(raw.data ? (const void *)raw.data : "", raw.size, arena,
+                                      &database, error);
+    if (good && strcmp(database.game, game) != 0) {
+        good = pm_fail(error, PM_ERROR_NETWORK, "it is of another game, \"%.100s\"", database.game);
+        *again = true;
+    }
+    pm_buffer_finish(&raw);
     pm_arena_destroy(arena);
-    if (!good && error)
-        error->code = PM_ERROR_NETWORK;
+    if (!good && error && error->code != PM_ERROR_MEMORY)
+        error->code = *again ? PM_ERROR_NETWORK : PM_ERROR_INPUT;
     return good || pm_fail_prefix(error, "the aggregator's database of \"%.100s\"", game);
 }
 
@@ -159,8 +167,7 @@ static bool take_answer(const struct pm_http_answer *answer, const char *game, c
     }
     if (answer->status == 200) {
         /* Cut short or mangled on its way, or somebody else's page. */
-        *again = !check_body(answer, game, error);
-        if (*again || !replace(path, tag_path, answer, error))
+        if (!check_body(answer, game, again, error) || !replace(path, tag_path, answer, error))
             return false;
         report->database_pulled = true;
         return true;
@@ -283,6 +290,7 @@ static bool pull_all(const struct pm_sync_info *info, const char *folder, struct
     bool granted = true;
     for (size_t i = 0; i < names.count && granted; i++) {
         struct pm_error why = {0};
+        pm_retry_share(retry, i + 1 < names.count);
         if (is_granted(report, &granted, &why) &&
             (!granted || pull_game(info, &http, retry, names.names[i], report, &why)))
             continue;

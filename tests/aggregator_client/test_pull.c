@@ -134,6 +134,31 @@ static void garbage_never_replaces_what_there_is(void **state)
     pm_buffer_finish(&other);
 }
 
+/* What is whole and cannot be read, as of a later version, is asked for once, and other games' are
+ * pulled. */
+static void a_later_versions_database_costs_its_game_alone(void **state)
+{
+    struct world *world = *state;
+    static const char later[] = "\xff\xff no database as it is today";
+    struct pm_buffer bad, good = make_body("Two", 5);
+    pm_buffer_init(&bad, 1 << 16);
+    assert_true(pm_compress(later, sizeof later, &bad, &world->error));
+    free(world_session(world, "One", 1, 1, NULL));
+    usleep(20000);
+    free(world_session(world, "Two", 2, 1, NULL));
+    const struct server_answer script[] = {{.status = 200, .body = bad.data, .size = bad.size},
+                                           {.status = 200, .body = good.data, .size = good.size}};
+    server_script(world->server, script, 2);
+    assert_false(pull(world, NULL));
+    assert_int_equal(server_requests(world->server), 2);
+    assert_int_equal(world->error.code, PM_ERROR_INPUT);
+    assert_string_equal(world->report.away, "");
+    assert_int_equal(cached("One"), 0);
+    assert_int_equal(cached("Two"), 5);
+    pm_buffer_finish(&bad);
+    pm_buffer_finish(&good);
+}
+
 static void a_passing_trouble_is_tried_again(void **state)
 {
     struct world *world = *state;
@@ -255,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_database_is_pulled_once_and_then_asked_for_by_its_tag),
         TEST(garbage_never_replaces_what_there_is),
+        TEST(a_later_versions_database_costs_its_game_alone),
         TEST(a_passing_trouble_is_tried_again),
         TEST(names_cannot_leave_their_place),
         TEST(every_game_that_was_seen_is_pulled),

@@ -3,7 +3,8 @@
  * so that one that did not end properly (crash, hang, lost device) is noticed by the next.
  *
  * On the disk, in $PLACE_DATA/journal/<safe name of game>/: `history`, what all ended sessions
- * together say; and one file for each session that is running or was not judged yet. A session
+ * together say; one file for each session that is running or was not judged yet; and while some are
+ * judged, `judged`, which says of which of these the history is. A session
  * holds a lock (flock) on its file as long as its process lives, so several processes of one game
  * do not take each other for dead. Lines are appended with write(2) before the thing that they
  * speak of is done, which survives the process in whatever way it ends; they are also synced, at

@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "profile/journal_history.h"
+#include "profile/journal_judged.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -155,11 +156,12 @@ static bool judge_file(struct pm_history *history, const char *path, struct pm_j
     return judged;
 }
 
-/* What the folder says; what is damaged is left out. */
-static bool load_history(const char *folder, struct pm_history *history,
+/* What the folder says, and of which sessions; what is damaged is left out. */
+static bool load_history(const char *folder, struct pm_history *history, struct pm_judged *judged,
                          struct pm_journal_state *state, struct pm_error *error)
 {
     *history = (struct pm_history){0};
+    *judged = (struct pm_judged){0};
     char *path = join(folder, HISTORY);
     if (!path)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
@@ -173,20 +175,29 @@ static bool load_history(const char *folder, struct pm_history *history,
         pm_fail_prefix(&damage, "%s", path);
         state->damaged = damage;
     }
+    pm_judged_read(folder, &text, judged);
     pm_buffer_finish(&text);
     free(path);
     return true;
 }
 
+/* ended: the sessions that it has in it now. */
 static bool save_history(const char *folder, const struct pm_history *history,
-                         struct pm_error *error)
+                         const struct session_file *ended, size_t count, struct pm_error *error)
 {
     struct pm_buffer text;
     pm_buffer_init(&text, MOST_BYTES);
     char *path = join(folder, HISTORY);
-    const bool saved = (path && pm_history_format(history, &text))
-                           ? pm_file_write(path, text.data, text.size, error)
-                           : pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    const char **paths = calloc(count + 1, sizeof *paths);
+    bool saved = (path && paths && pm_history_format(history, &text)) ||
+                 pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    for (size_t i = 0; saved && i < count; i++)
+        paths[i] = ended[i].path;
+    if (saved) {
+        pm_judged_write(folder, &text, paths, count);
+        saved = pm_file_write(path, text.data, text.size, error);
+    }
+    free(paths);
     free(path);
     pm_buffer_finish(&text);
     return saved;
@@ -195,23 +206,29 @@ static bool save_history(const char *folder, const struct pm_history *history,
 bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
                       struct pm_journal_state *state, struct pm_error *error)
 {
-    if (!load_history(folder, history, state, error))
+    struct pm_judged judged;
+    if (!load_history(folder, history, &judged, state, error))
         return false;
     struct session_file *ended = calloc(MOST_SESSIONS, sizeof *ended);
-    if (!ended)
+    if (!ended) {
+        pm_judged_finish(&judged);
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
+    }
     const size_t count = list_ended(folder, ended);
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
-        ok = judge_file(history, ended[i].path, state) ||
+        ok = pm_judged_has(&judged, ended[i].path) || judge_file(history, ended[i].path, state) ||
              pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
     if (ok && keep && (count > 0 || state->damaged.code != PM_OK))
-        ok = save_history(folder, history, error);
+        ok = save_history(folder, history, ended, count, error);
     for (size_t i = 0; i < count; i++) {
         if (ok && keep)
             unlink(ended[i].path);
         free(ended[i].path);
     }
+    if (ok && keep && count > 0)
+        pm_judged_forget(folder);
+    pm_judged_finish(&judged);
     free(ended);
     pm_history_count(history, state);
     return ok;

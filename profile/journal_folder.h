@@ -34,7 +34,8 @@ bool pm_journal_each_folder(const char *folder,
                             void *user, struct pm_error *error);
 
 /* Judges the ended sessions; with `keep` the history is written and they go. A session whose
- * history could not be written stays, and is judged again. What is damaged is left out and told in
+ * history could not be written stays, and is judged again; one that is in it already is not, should
+ * it be there still (journal_judged.h). What is damaged is left out and told in
  * *state. */
 bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
                       struct pm_journal_state *state, struct pm_error *error);

@@ -3,7 +3,9 @@
 
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
+#include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,16 @@ static void good_session(const char *names)
     journals_use(journal, names);
     pm_journal_end(journal);
     pm_journal_close(journal);
+}
+
+/* In place of libc's: a process that is killed as it removes what it has judged. */
+static bool killed_at_removing;
+int unlink(const char *path)
+{
+    const char *end = strrchr(path, '.');
+    if (killed_at_removing && end && strcmp(end, ".session") == 0)
+        kill(getpid(), SIGKILL);
+    return unlinkat(AT_FDCWD, path, 0);
 }
 
 static void begin_and_use(const char *names)
@@ -106,6 +118,38 @@ static void safe_mode_ends(void **unused)
     /* a counts as new from there on. */
     killed_session("a");
     journals_assert_held("a");
+}
+
+static void killed_while_judging(void)
+{
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        killed_at_removing = true;
+        journals_begin();
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+}
+
+/* Who judges may be killed, too, once the history says it and the sessions are still there. */
+static void a_session_is_judged_once(void **unused)
+{
+    (void)unused;
+    good_session("a");
+    killed_session("ab");
+    for (int i = 0; i < 3; i++)
+        killed_while_judging();
+    journals_assert_held("b");
+    assert_int_equal(journals_state.judged_bad, 0);
+    assert_int_equal(journals_state.bad_in_a_row, 1);
+    /* What comes after is judged as ever. */
+    killed_session("ac");
+    killed_while_judging();
+    journals_assert_held("abcd");
+    assert_int_equal(journals_state.bad_in_a_row, 2);
 }
 
 /* The game's own crashes, without a variant in use, are its own. */
@@ -437,6 +481,7 @@ int main(void)
         JOURNALS_TEST(good_sessions_bring_it_back_and_a_second_strike_keeps_it),
         JOURNALS_TEST(safe_mode_ends),
         JOURNALS_TEST(sessions_without_variants_say_nothing),
+        JOURNALS_TEST(a_session_is_judged_once),
         JOURNALS_TEST(a_lost_device_is_a_bad_end),
         JOURNALS_TEST(a_crash_that_is_tidied_up_is_a_bad_end),
         JOURNALS_TEST(an_exit_in_the_middle_does_not_wait_for_ever),

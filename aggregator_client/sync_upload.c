@@ -104,11 +104,9 @@ bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *k
 {
     struct pm_buffer body;
     pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
-    *acknowledged = false;
-    if (access(kept, F_OK) != 0 || !pm_file_read(kept, &body, NULL))
-        return false;
-    *acknowledged = body.size == 0;
-    bool take = *acknowledged || is_upload_of(&body, upload->game);
+    const bool there = access(kept, F_OK) == 0 && pm_file_read(kept, &body, NULL);
+    *acknowledged = there && body.size == 0;
+    bool take = *acknowledged || (there && is_upload_of(&body, upload->game));
     if (take && !*acknowledged) {
         struct pm_buffer built = upload->body;
         upload->body = body;

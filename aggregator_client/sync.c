@@ -93,7 +93,20 @@ bool pm_answer_is_temporary(const struct pm_http_answer *answer)
 
 enum pm_trouble pm_answer_trouble(const struct pm_http_answer *answer)
 {
-    if (answer->status == 0 || answer->status == 401 || answer->status == 429)
+    switch (answer->status) {
+    case 0:
+    case 401:
+    case 404:
+    case 405:
+    case 407:
+    case 429:
+        return PM_TROUBLE_SERVER;
+    case 507: /* of a game that is new there; others go on */
+        return PM_TROUBLE_UPLOAD;
+    default:
+        break;
+    }
+    if (answer->status / 100 == 3)
         return PM_TROUBLE_SERVER;
     /* 2xx that is none of the aggregator's: somebody between answers for it. */
     return pm_answer_is_temporary(answer) || answer->status / 100 == 2 ? PM_TROUBLE_NOW

@@ -164,15 +164,21 @@ static void one_aggregator_does_not_keep_back_another(void **state)
     assert_string_equal(world->report.away, "http://127.0.0.1:1");
 
     struct server *other = server_start();
-    server_script(other, &(struct server_answer){.status = 401}, 1);
     snprintf(text, sizeof(text), "{\"aggregator\": {\"url\": \"http://localhost:%u\"}}",
              server_port(other));
     world_configure(world, "One", text);
-    record_aged(world, "Two", 4, 4);
-    assert_false(world_upload(world));
-    assert_int_equal(world->report.sessions_uploaded, 1);
-    assert_int_equal(world->report.sessions_waiting, 2);
-    assert_int_equal(server_requests(other), 1); /* not for each of its sessions */
+    static const int statuses[] = {302, 401, 404, 429};
+    for (int i = 0; i < 4; i++) {
+        const struct server_answer answer = {
+            .status = statuses[i],
+            .headers = "Retry-After: 3600\r\nLocation: http://127.0.0.1:1/\r\n"};
+        server_script(other, &answer, 1);
+        record_aged(world, "Two", (uint64_t)(4 + i), 4 + i);
+        assert_false(world_upload(world));
+        assert_int_equal(world->report.sessions_uploaded, 1);
+        assert_int_equal(world->report.sessions_waiting, 2);
+        assert_int_equal(server_requests(other), 1); /* not for each of its sessions */
+    }
     server_stop(other);
 }
 
@@ -202,9 +208,18 @@ static void one_upload_does_not_keep_back_the_others(void **state)
     assert_int_equal(world->report.sessions_waiting, 1);
     assert_int_equal(server_requests(world->server), 3);
 
-    /* At all of them: it is asked no more after the second. */
+    /* There is no room for further games, of which both of these are. */
     record_aged(world, "A Game", 6, 6);
     record_aged(world, "A Game", 7, 7);
+    const struct server_answer full = {.status = 507, .headers = "Retry-After: 3600\r\n"};
+    const struct server_answer new_games[] = {full, full, {.status = 204}};
+    server_script(world->server, new_games, 3);
+    assert_false(world_upload(world));
+    assert_int_equal(world->report.sessions_uploaded, 1);
+    assert_int_equal(world->report.sessions_waiting, 2);
+
+    /* At all of them: it is asked no more after the second. */
+    record_aged(world, "A Game", 8, 8);
     server_script(world->server, &poison, 1);
     assert_false(world_upload(world));
     assert_int_equal(world->report.sessions_waiting, 3);

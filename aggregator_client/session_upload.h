@@ -45,6 +45,6 @@ void pm_session_upload_leave_variants(struct pm_session_upload *upload);
 
 /* Takes the bytes that an earlier sync wrote to the file `kept` before it first sent them, in place
  * of those just built (a later version may build others). false: there is no such file, or it is
- * none of this upload. *acknowledged: it needs not be sent again. */
+ * none of this upload, or too large. *acknowledged: it needs not be sent again. */
 bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *kept,
                                  bool *acknowledged);

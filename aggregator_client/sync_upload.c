@@ -106,7 +106,10 @@ bool pm_session_upload_take_kept(struct pm_session_upload *upload, const char *k
     pm_buffer_init(&body, pm_profile_limits_default.decompressed_bytes);
     const bool there = access(kept, F_OK) == 0 && pm_file_read(kept, &body, NULL);
     *acknowledged = there && body.size == 0;
-    bool take = *acknowledged || (there && is_upload_of(&body, upload->game));
+    /* One that is too large is an earlier version's, which nobody took: it is several now. */
+    bool take =
+        *acknowledged || (there && body.size <= pm_profile_limits_default.compressed_bytes &&
+                          is_upload_of(&body, upload->game));
     if (take && !*acknowledged) {
         struct pm_buffer built = upload->body;
         upload->body = body;

@@ -586,6 +586,29 @@ static struct pm_shader_profile noisy_shader(struct pm_random *random, struct pm
                                       .point_count = points};
 }
 
+/* What an earlier version was about to send: all of it in one. */
+static void keep_whole(struct world *world, struct pm_profile_merge *merge)
+{
+    struct pm_spool_session *sessions;
+    struct pm_buffer wire, body;
+    size_t count;
+    struct pm_profile whole = {.game = "A Game", .scene = "", .layer_version = "0.1.0"};
+    whole.shaders = pm_profile_merge_shaders(merge, &whole.shader_count);
+    pm_buffer_init(&wire, 1 << 25);
+    pm_buffer_init(&body, 1 << 25);
+    assert_true(pm_profile_encode(&whole, &wire, &world->error));
+    assert_true(pm_compress(wire.data, wire.size, &body, &world->error));
+    assert_true(body.size > pm_profile_limits_default.compressed_bytes);
+    assert_true(pm_spool_list(NULL, &sessions, &count, &world->error));
+    assert_int_equal(count, 1);
+    char *kept = pm_spool_upload_path(sessions[0].path, 0);
+    assert_true(pm_file_write(kept, body.data, body.size, &world->error));
+    free(kept);
+    pm_spool_list_free(sessions, count);
+    pm_buffer_finish(&wire);
+    pm_buffer_finish(&body);
+}
+
 /* What one upload would not hold goes in several, each of which aggregators take. */
 static void a_large_session_goes_in_several_uploads(void **state)
 {
@@ -597,6 +620,7 @@ static void a_large_session_goes_in_several_uploads(void **state)
         pm_spool_writer_create(NULL, (uint64_t)256 << 20, &world->error);
     struct pm_random random;
     pm_random_init(&random, 5);
+    struct pm_profile_merge *merge = pm_profile_merge_create();
     for (unsigned i = 0; i < SHADERS; i++) {
         struct pm_arena *arena = pm_arena_create(0);
         const struct pm_shader_profile shader =
@@ -608,9 +632,12 @@ static void a_large_session_goes_in_several_uploads(void **state)
                                            .shader_count = 1};
         if (!pm_spool_append(writer, &profile, &world->error))
             fail_msg("%s", world->error.message);
+        assert_true(pm_profile_merge_add(merge, &profile, &world->error));
         pm_arena_destroy(arena);
     }
     pm_spool_writer_destroy(writer);
+    keep_whole(world, merge);
+    pm_profile_merge_destroy(merge);
     const struct server_answer script[] = {{.status = 204}, {.status = 403}, {.status = 204}};
     server_script(world->server, script, 3);
     assert_false(world_upload(world)); /* one of them waits, and no part is sent twice */

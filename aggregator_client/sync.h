@@ -36,9 +36,9 @@ bool pm_answer_is_temporary(const struct pm_http_answer *answer);
 
 /* Whose trouble an answer is that took and refused nothing. */
 enum pm_trouble {
-    PM_TROUBLE_SERVER, /* there was none, the token is no good (401, 407), it is to be left alone for
-                          now (429), or no aggregator is there (3xx, 404, 405): all that goes
-                          there */
+    /* All that goes there: there was none, the token is no good (401, 407), no aggregator is there
+     * (3xx, 404, 405), or it is to be left alone for now (429). */
+    PM_TROUBLE_SERVER,
     PM_TROUBLE_NOW,    /* another try may change it: perhaps all, perhaps this one alone */
     PM_TROUBLE_UPLOAD, /* any other, and 507, which may be of its game: this one's alone */
 };

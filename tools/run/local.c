@@ -136,9 +136,8 @@ static bool ingest(struct taking *taking, const struct pm_session_upload *upload
 static bool set_aside(const char *path, const struct pm_error *why, struct pm_error *error)
 {
     char *place = pm_place_path(PM_PLACE_DATA, PLACE);
-    const bool kept =
-        (place || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
-        pm_refused_keep(place, path, why->message, &(struct pm_refusal){0}, 1, error);
+    const bool kept = (place || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+                      pm_refused_keep(place, path, why->message, &(struct pm_refusal){0}, 1, error);
     if (kept)
         pm_refused_trim(place, 0);
     free(place);

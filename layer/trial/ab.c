@@ -17,12 +17,13 @@ enum { MOST_SHADERS = 1024, LONGEST_LINE = 512 };
 
 struct pm_ab {
     struct pm_device *device;
+    uint32_t number; /* of the process's devices */
     void (*pause)(struct pm_device *device, bool paused);
     int file;
     pthread_mutex_t lock; /* all below but the counts */
     struct pm_random random;
     uint32_t length, dropped; /* heartbeats of a block, and of those at its start */
-    bool measuring;           /* a pair is under way */
+    bool measuring;           /* a pair is under way: that of the number `pairs` */
     bool optimized, second;   /* the block's side, and whether it is the pair's second one */
     uint32_t at;              /* heartbeats of the block so far */
     int64_t counted_from;     /* CLOCK_MONOTONIC, nanoseconds */
@@ -39,7 +40,8 @@ __attribute__((format(printf, 2, 3))) static void say(const struct pm_ab *ab, co
                                                       ...)
 {
     char line[LONGEST_LINE];
-    int size = snprintf(line, sizeof line, "{\"process\":%d,", (int)getpid());
+    int size = snprintf(line, sizeof line, "{\"process\":%d,\"number\":%" PRIu32 ",", (int)getpid(),
+                        ab->number);
     va_list arguments;
     va_start(arguments, format);
     size += vsnprintf(line + size, sizeof line - (size_t)size, format, arguments);
@@ -67,6 +69,7 @@ static void plain_name(const struct pm_device *device, char out[static 64])
 struct pm_ab *pm_ab_create(struct pm_device *device,
                            void (*pause)(struct pm_device *device, bool paused))
 {
+    static _Atomic uint32_t devices;
     const struct pm_config *config = &device->instance->config;
     if (config->ab.file == NULL)
         return NULL;
@@ -79,6 +82,7 @@ struct pm_ab *pm_ab_create(struct pm_device *device,
         return NULL;
     }
     ab->device = device;
+    ab->number = atomic_fetch_add(&devices, 1);
     ab->pause = pause;
     ab->file = file;
     ab->length = config->ab.frames;
@@ -145,8 +149,10 @@ void pm_ab_heartbeat(struct pm_ab *ab, uint64_t heartbeat)
     pthread_mutex_lock(&ab->lock);
     ab->heartbeats++;
     if (pm_trials_are_busy(ab->device->trials, heartbeat)) {
-        if (ab->measuring)
+        if (ab->measuring) {
             ab->pause(ab->device, false);
+            ab->pairs++;
+        }
         ab->measuring = false;
     } else if (!ab->measuring) {
         start_pair(ab);

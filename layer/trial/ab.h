@@ -3,15 +3,16 @@
  * bound in turn, for ab.frames heartbeats each, and how long the frames took is appended to ab.file
  * for tools/run/ab.c to judge. A pair of blocks has either side once, in random order; the first
  * quarter of a block is dropped, since what was recorded before the switch is still under way in
- * it. While variants are tried (trial.h) nothing is measured, and the pair that was under way
- * starts anew.
+ * it. While variants are tried (trial.h) nothing is measured. The pair that was under way is given
+ * up: the next one has another number.
  *
- * Each line is one JSON object, and is written at once:
- *     {"process":7,"device":"…","block":32,"dropped":8}
- *     {"process":7,"shader":"…"}                           its specialized variant is in use
- *     {"process":7,"pair":0,"optimized":true,"frames":24,"nanoseconds":…,"recordings":24,
- *      "binds":48,"shaders":2}                             a block
- *     {"process":7,"heartbeats":…,"recordings":…}          the device's end
+ * Each line is one JSON object, and is written at once. number: which device of the process it is
+ * of.
+ *     {"process":7,"number":0,"device":"…","block":32,"dropped":8}
+ *     {"process":7,"number":0,"shader":"…"}                its specialized variant is in use
+ *     {"process":7,"number":0,"pair":0,"optimized":true,"frames":24,"nanoseconds":…,
+ *      "recordings":24,"binds":48,"shaders":2}             a block
+ *     {"process":7,"number":0,"heartbeats":…,"recordings":…}   the device's end
  *
  * Thread safety: any thread.
  */

@@ -1,4 +1,5 @@
 #include "tools/run/ab.h"
+#include "base/names.h"
 #include "tools/common/gain.h"
 
 #include <cjson/cJSON.h>
@@ -17,17 +18,28 @@ enum {
     FEW_RECORDINGS = 8,
 };
 
+#define NO_MEMORY "no memory for what --ab measured"
+
 /* A block, as its line has it. */
 struct block {
-    int process;
     uint32_t pair;
     bool optimized;
     double frames, nanoseconds, recordings, binds, shaders;
 };
 
-struct blocks {
-    struct block *list;
+/* One of a process's devices, and its blocks in order. */
+struct device {
+    int process, number;
+    char name[64];
+    uint32_t length, dropped; /* of a block */
+    struct pm_names shaders;
+    struct block *blocks;
     size_t count, capacity;
+};
+
+struct devices {
+    struct device *list;
+    size_t count;
 };
 
 static double number(const cJSON *line, const char *name)
@@ -36,10 +48,28 @@ static double number(const cJSON *line, const char *name)
     return cJSON_IsNumber(item) && isfinite(item->valuedouble) ? item->valuedouble : -1;
 }
 
-static bool add_block(struct blocks *blocks, const cJSON *line, struct pm_error *error)
+/* The line's device. NULL: out of memory. */
+static struct device *device_of(struct devices *devices, const cJSON *line, struct pm_error *error)
+{
+    const int process = (int)number(line, "process"), which = (int)number(line, "number");
+    for (size_t i = devices->count; i-- > 0;) {
+        struct device *known = &devices->list[i];
+        if (known->process == process && known->number == which)
+            return known;
+    }
+    struct device *list = reallocarray(devices->list, devices->count + 1, sizeof(*list));
+    if (!list) {
+        pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+        return NULL;
+    }
+    devices->list = list;
+    list[devices->count] = (struct device){.process = process, .number = which};
+    return &list[devices->count++];
+}
+
+static bool add_block(struct device *device, const cJSON *line, struct pm_error *error)
 {
     const struct block block = {
-        .process = (int)number(line, "process"),
         .pair = (uint32_t)number(line, "pair"),
         .optimized = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(line, "optimized")),
         .frames = number(line, "frames"),
@@ -50,53 +80,39 @@ static bool add_block(struct blocks *blocks, const cJSON *line, struct pm_error 
     };
     if (!(block.frames > 0) || !(block.nanoseconds > 0))
         return true;
-    if (blocks->count == blocks->capacity) {
-        size_t capacity = blocks->capacity ? 2 * blocks->capacity : 64;
+    if (device->count == device->capacity) {
+        size_t capacity = device->capacity ? 2 * device->capacity : 64;
         struct block *list =
-            capacity <= 2 * MOST_PAIRS ? realloc(blocks->list, capacity * sizeof(*list)) : NULL;
+            capacity <= 2 * MOST_PAIRS ? realloc(device->blocks, capacity * sizeof(*list)) : NULL;
         if (!list)
-            return pm_fail(error, PM_ERROR_MEMORY, "no memory for what --ab measured");
-        blocks->list = list;
-        blocks->capacity = capacity;
+            return pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+        device->blocks = list;
+        device->capacity = capacity;
     }
-    blocks->list[blocks->count++] = block;
+    device->blocks[device->count++] = block;
     return true;
 }
 
-static bool add_shader(struct pm_ab_report *report, const char *key, struct pm_error *error)
-{
-    for (uint32_t i = 0; i < report->shader_count; i++) {
-        if (strcmp(report->shaders[i], key) == 0)
-            return true;
-    }
-    char **shaders = realloc(report->shaders, (report->shader_count + 1) * sizeof(*shaders));
-    char *copy = strdup(key);
-    if (shaders)
-        report->shaders = shaders;
-    if (!shaders || !copy) {
-        free(copy);
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory for what --ab measured");
-    }
-    report->shaders[report->shader_count++] = copy;
-    return true;
-}
-
-static bool take_line(struct pm_ab_report *report, struct blocks *blocks, const char *text,
+static bool take_line(struct pm_ab_report *report, struct devices *devices, const char *text,
                       struct pm_error *error)
 {
     cJSON *line = cJSON_Parse(text);
     const cJSON *shader = cJSON_GetObjectItemCaseSensitive(line, "shader");
-    const cJSON *device = cJSON_GetObjectItemCaseSensitive(line, "device");
-    bool ok = true;
-    if (cJSON_IsString(shader)) {
-        ok = add_shader(report, shader->valuestring, error);
-    } else if (cJSON_IsString(device)) {
+    const cJSON *name = cJSON_GetObjectItemCaseSensitive(line, "device");
+    struct device *device = NULL;
+    bool ok = !cJSON_IsObject(line) || (device = device_of(devices, line, error));
+    if (!device) {
+        /* It is damaged, or there is no memory. */
+    } else if (cJSON_IsString(shader)) {
+        ok = pm_names_add(&device->shaders, shader->valuestring) ||
+             pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+    } else if (cJSON_IsString(name)) {
         report->outcome = PM_AB_NOTHING;
-        snprintf(report->device, sizeof(report->device), "%s", device->valuestring);
-        report->block = (uint32_t)fmax(number(line, "block"), 0);
-        report->dropped = (uint32_t)fmax(number(line, "dropped"), 0);
+        snprintf(device->name, sizeof(device->name), "%s", name->valuestring);
+        device->length = (uint32_t)fmax(number(line, "block"), 0);
+        device->dropped = (uint32_t)fmax(number(line, "dropped"), 0);
     } else if (number(line, "pair") >= 0 && number(line, "pair") < MOST_PAIRS) {
-        ok = add_block(blocks, line, error);
+        ok = add_block(device, line, error);
     } else if (number(line, "heartbeats") >= 0) {
         report->heartbeats += (uint64_t)number(line, "heartbeats");
         report->recordings += (uint64_t)fmax(number(line, "recordings"), 0);
@@ -105,76 +121,70 @@ static bool take_line(struct pm_ab_report *report, struct blocks *blocks, const 
     return ok;
 }
 
-static bool read_lines(FILE *file, struct pm_ab_report *report, struct blocks *blocks,
+static bool read_lines(FILE *file, struct pm_ab_report *report, struct devices *devices,
                        struct pm_error *error)
 {
     char *text = NULL;
     size_t size = 0;
     bool ok = true;
     while (ok && getline(&text, &size, file) > 0)
-        ok = take_line(report, blocks, text, error);
+        ok = take_line(report, devices, text, error);
     free(text);
     return ok;
 }
 
-/* Of which process the blocks are judged: the one with the most of them. A launcher may have a
- * device too. */
-static int busiest(const struct blocks *blocks)
+/* The device whose blocks are judged: the one with the most of them, or where several have as
+ * many with the most shaders, or the last. A launcher may have a device too. */
+static struct device *busiest(const struct devices *devices)
 {
-    int found = 0;
-    size_t most = 0;
-    for (size_t i = 0; i < blocks->count; i++) {
-        size_t same = 0;
-        for (size_t j = 0; j < blocks->count; j++)
-            same += blocks->list[j].process == blocks->list[i].process;
-        if (same > most) {
-            most = same;
-            found = blocks->list[i].process;
-        }
-        if (most > blocks->count / 2)
-            break;
+    struct device *found = NULL;
+    for (size_t i = 0; i < devices->count; i++) {
+        struct device *device = &devices->list[i];
+        if (!found || device->count > found->count ||
+            (device->count == found->count && device->shaders.count >= found->shaders.count))
+            found = device;
     }
     return found;
 }
 
-/* Compares the pairs with all shaders in use that there ever were. */
-static void compare(struct pm_ab_report *report, const struct blocks *blocks, double *ratios)
+/* Takes a pair in, unless not all shaders were in use yet. Its commands that were recorded. */
+static double add_pair(struct pm_ab_report *report, const struct block *original,
+                       const struct block *optimized, double shaders, double *ratios)
 {
-    const int process = busiest(blocks);
-    double shaders = 0, recordings = 0;
-    for (size_t i = 0; i < blocks->count; i++) {
-        const struct block *block = &blocks->list[i];
-        if (block->process == process && block->optimized)
-            shaders = fmax(shaders, block->shaders);
+    if (original->shaders < shaders || optimized->shaders < shaders)
+        return 0;
+    const double recordings = original->recordings + optimized->recordings;
+    /* Recorded anew without one of them, both are the same: what is in use may be away for a
+     * while, being tried again, or is not in this scene. */
+    if (optimized->recordings > 0 && optimized->binds == 0) {
+        report->idle_pairs++;
+        return recordings;
     }
-    for (size_t i = 0; i + 1 < blocks->count; i++) {
-        const struct block *first = &blocks->list[i];
-        const struct block *second = NULL;
-        for (size_t j = i + 1; j < blocks->count && !second; j++) {
-            if (blocks->list[j].process == first->process)
-                second = &blocks->list[j];
-        }
-        if (first->process != process || !second || first->pair != second->pair ||
-            first->optimized == second->optimized)
+    const double a = original->nanoseconds / original->frames;
+    const double b = optimized->nanoseconds / optimized->frames;
+    ratios[report->pairs++] = log(b / a);
+    /* As the ratios are averaged, so that what is shown fits together. */
+    report->original += log(a);
+    report->optimized += log(b);
+    report->frames += (uint64_t)(original->frames + optimized->frames);
+    return recordings;
+}
+
+/* Compares the pairs with all shaders in use that there ever were. A block is in one pair, or in
+ * none: the other half of a pair that was given up is missing. */
+static void compare(struct pm_ab_report *report, const struct device *device, double *ratios)
+{
+    double shaders = 0, recordings = 0;
+    for (size_t i = 0; i < device->count; i++)
+        if (device->blocks[i].optimized)
+            shaders = fmax(shaders, device->blocks[i].shaders);
+    for (size_t i = 0; i + 1 < device->count; i++) {
+        const struct block *first = &device->blocks[i], *second = first + 1;
+        if (first->pair != second->pair || first->optimized == second->optimized)
             continue;
-        const struct block *optimized = first->optimized ? first : second;
-        const struct block *original = first->optimized ? second : first;
-        if (original->shaders < shaders || optimized->shaders < shaders)
-            continue;
-        recordings += original->recordings + optimized->recordings;
-        /* Recorded anew without one of them, both are the same: what is in use may be away for a
-         * while, being tried again, or is not in this scene. */
-        if (optimized->recordings > 0 && optimized->binds == 0) {
-            report->idle_pairs++;
-            continue;
-        }
-        const double a = original->nanoseconds / original->frames;
-        const double b = optimized->nanoseconds / optimized->frames;
-        ratios[report->pairs++] = log(b / a);
-        /* As the ratios are averaged, so that what is shown fits together. */
-        report->original += log(a);
-        report->optimized += log(b);
-        report->frames += (uint64_t)(original->frames + optimized->frames);
+        recordings += add_pair(report, first->optimized ? second : first,
+                               first->optimized ? first : second, shaders, ratios);
+        i++;
     }
     if (report->shader_count == 0) {
         if (report->heartbeats >= MANY_HEARTBEATS &&
@@ -192,22 +202,44 @@ static void compare(struct pm_ab_report *report, const struct blocks *blocks, do
     report->time = pm_paired_interval(ratios, report->pairs, 0);
 }
 
+/* What was found of the device. */
+static bool judge(struct pm_ab_report *report, struct device *device, struct pm_error *error)
+{
+    snprintf(report->device, sizeof(report->device), "%s", device->name);
+    report->block = device->length;
+    report->dropped = device->dropped;
+    report->shaders = device->shaders.names;
+    report->shader_count = (uint32_t)device->shaders.count;
+    device->shaders = (struct pm_names){0};
+    double *ratios = calloc(device->count + 1, sizeof(*ratios));
+    if (!ratios)
+        return pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+    compare(report, device, ratios);
+    free(ratios);
+    return true;
+}
+
+static void finish_devices(struct devices *devices)
+{
+    for (size_t i = 0; i < devices->count; i++) {
+        pm_names_finish(&devices->list[i].shaders);
+        free(devices->list[i].blocks);
+    }
+    free(devices->list);
+}
+
 bool pm_ab_read(const char *path, struct pm_ab_report *report, struct pm_error *error)
 {
     *report = (struct pm_ab_report){.outcome = PM_AB_NOT_LOADED};
     FILE *file = fopen(path, "re");
     if (!file)
         return pm_fail_errno(error, errno, "%s", path);
-    struct blocks blocks = {0};
-    bool ok = read_lines(file, report, &blocks, error);
+    struct devices devices = {0};
+    bool ok = read_lines(file, report, &devices, error);
     fclose(file);
-    double *ratios = calloc(blocks.count + 1, sizeof(*ratios));
-    if (ok && !ratios)
-        ok = pm_fail(error, PM_ERROR_MEMORY, "no memory for what --ab measured");
-    if (ok)
-        compare(report, &blocks, ratios);
-    free(ratios);
-    free(blocks.list);
+    struct device *device = busiest(&devices);
+    ok = ok && (!device || judge(report, device, error));
+    finish_devices(&devices);
     if (!ok)
         pm_ab_report_finish(report);
     return ok;
@@ -215,9 +247,8 @@ bool pm_ab_read(const char *path, struct pm_ab_report *report, struct pm_error *
 
 void pm_ab_report_finish(struct pm_ab_report *report)
 {
-    for (uint32_t i = 0; i < report->shader_count; i++)
-        free(report->shaders[i]);
-    free(report->shaders);
+    struct pm_names shaders = {report->shaders, report->shader_count};
+    pm_names_finish(&shaders);
     *report = (struct pm_ab_report){0};
 }
 
@@ -303,8 +334,8 @@ bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_e
     };
     for (uint32_t i = 0; keys && i < report->shader_count; i++)
         gain.shader_count += pm_shader_key_parse(report->shaders[i], &keys[gain.shader_count]);
-    const bool ok = (keys || pm_fail(error, PM_ERROR_MEMORY, "no memory for what --ab measured")) &&
-                    pm_gain_write(game, &gain, error);
+    const bool ok =
+        (keys || pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY)) && pm_gain_write(game, &gain, error);
     free(keys);
     return ok;
 }

@@ -31,7 +31,8 @@ struct pm_ab_report {
     uint64_t frames;     /* in them */
     uint64_t heartbeats; /* of the whole program, where it ended by itself */
     uint64_t recordings; /* command buffers begun in it */
-    char **shaders;      /* keys in text; owned */
+    /* Of the device that was judged, the one with the most blocks. */
+    char **shaders; /* keys in text; owned */
     uint32_t shader_count;
     uint32_t block, dropped;
     char device[64];

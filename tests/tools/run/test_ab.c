@@ -229,6 +229,65 @@ static void only_whole_pairs(void **state)
     pm_ab_report_finish(&report);
 }
 
+/* Trials came between its blocks: what was measured of it is in no pair. */
+static void a_pair_that_was_given_up(void **state)
+{
+    (void)state;
+    device(7);
+    shader(7, "a");
+    for (unsigned i = 0; i < 8; i += 2) {
+        block(7, i, true, 1, 24, 1);
+        block(7, i + 1, false, 10, 24, 1);
+        block(7, i + 1, true, 9, 24, 1);
+    }
+    /* One of a layer that did not count it. */
+    block(7, 8, true, 9, 24, 1);
+    block(7, 8, false, 10, 24, 1);
+    block(7, 8, true, 1, 24, 1);
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_MEASURED);
+    assert_int_equal(report.pairs, 5);
+    assert_true(fabs(report.time.ratio - 0.9) < 1e-9);
+    pm_ab_report_finish(&report);
+}
+
+/* A process has two devices, of which the second is another's: what is said is of one of them. */
+static void two_devices(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++)
+        fprintf(
+            lines,
+            "{\"process\":7,\"number\":%u,\"device\":\"number %u\",\"block\":%u,\"dropped\":8}\n"
+            "{\"process\":7,\"number\":%u,\"shader\":\"%u\"}\n",
+            i, i, i ? 16u : 32u, i, i);
+    for (unsigned i = 0; i < 8; i++) {
+        for (unsigned side = 0; side < 2; side++) {
+            for (unsigned of = 0; of < (i < 4 ? 2u : 1u); of++)
+                fprintf(lines,
+                        "{\"process\":7,\"number\":%u,\"pair\":%u,\"optimized\":%s,"
+                        "\"frames\":24,\"nanoseconds\":%u,\"recordings\":24,\"binds\":%u,"
+                        "\"shaders\":1}\n",
+                        of, i, side == of ? "true" : "false",
+                        of     ? 24000u
+                        : side ? 48000000u
+                               : 24000000u,
+                        side == of ? 24u : 0u);
+        }
+    }
+    fprintf(lines, "{\"process\":8,\"number\":0,\"device\":\"a launcher's\",\"block\":64,"
+                   "\"dropped\":16}\n");
+    struct pm_ab_report report = read_report();
+    assert_int_equal(report.outcome, PM_AB_MEASURED);
+    assert_int_equal(report.pairs, 8);
+    assert_true(fabs(report.time.ratio - 0.5) < 1e-9);
+    assert_string_equal(report.device, "number 0");
+    assert_int_equal(report.block, 32);
+    assert_int_equal(report.shader_count, 1);
+    assert_string_equal(report.shaders[0], "0");
+    pm_ab_report_finish(&report);
+}
+
 static void without_the_layer(void **state)
 {
     (void)state;
@@ -344,6 +403,8 @@ int main(void)
         AB_TEST(a_gain_is_kept),
         AB_TEST(one_estimate),
         AB_TEST(only_whole_pairs),
+        AB_TEST(a_pair_that_was_given_up),
+        AB_TEST(two_devices),
         AB_TEST(without_the_layer),
         AB_TEST(nothing_specialized),
         AB_TEST(a_gain_that_may_be_none),

@@ -11,6 +11,7 @@
 #include "tools/run/command_try.h"
 #include "tools/serve/command_serve.h"
 #include "tools/shader/command_shader.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,7 +45,7 @@ static void print_help(FILE *out)
     fprintf(out, "\n`piecemeal COMMAND --help` says more of a command.\n");
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
     if (argc < 2) {
         print_help(stderr);
@@ -63,4 +64,16 @@ int main(int argc, char **argv)
             return commands[i].run(argc - 1, argv + 1);
     fprintf(stderr, "piecemeal: unknown command '%s'\nTry `piecemeal --help`.\n", argv[1]);
     return PM_EXIT_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+    const int status = run(argc, argv);
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || status != PM_EXIT_OK)
+        return status;
+    /* Why is not known any more of what was written before. */
+    fprintf(stderr, "piecemeal: standard output: cannot be written%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return PM_EXIT_FAILED;
 }

@@ -20,6 +20,11 @@ for command in $commands; do
     expect 0 '' grep -rq "piecemeal $command" "$source/README.md" "$source/docs"
 done
 
+# What cannot be written has failed.
+for command in --help 'consent show' 'sync --dry-run' 'db --help'; do
+    expect 1 '^piecemeal: standard output: .*No space left' sh -c "'$piecemeal' $command >/dev/full"
+done
+
 expect 0 '^unasked$' "$piecemeal" consent show
 expect 0 '' "$piecemeal" consent grant
 expect 0 '^granted$' "$piecemeal" consent show

@@ -67,6 +67,23 @@ timeout 60 cat "$work/pipe" >"$work/c3.spv" &
 expect 0 '' "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/pipe"
 wait
 [ -p "$work/pipe" ] && cmp "$work/c.spv" "$work/c3.spv" || { echo "FAILED: a pipe is replaced"; failures=$((failures + 1)); }
+# A link stays one, and what it leads to is written, there or not yet; so does what an open file is called.
+mkdir "$work/elsewhere"
+echo old >"$work/elsewhere/there.spv"
+for name in there new; do
+    ln -s "elsewhere/$name.spv" "$work/$name-link"
+    ln -s "$work/$name-link" "$work/$name.spv"
+    expect 0 '' "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/$name.spv"
+    [ -L "$work/$name.spv" ] && [ -L "$work/$name-link" ] && cmp "$work/c.spv" "$work/elsewhere/$name.spv" ||
+        { echo "FAILED: a link is not written through"; failures=$((failures + 1)); }
+done
+ln -s loop.spv "$work/loop.spv"
+expect 1 'loop.spv: cannot be written: Too many levels of symbolic links' \
+    "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/loop.spv"
+expect 1 'nowhere/c.spv: cannot be written: No such file' \
+    "$piecemeal" shader canonicalize "$work/c.spv" -o "$work/nowhere/c.spv"
+expect 0 '' sh -c "'$piecemeal' shader canonicalize '$work/c.spv' -o /dev/fd/3 3>'$work/c4.spv'"
+cmp "$work/c.spv" "$work/c4.spv" || { echo "FAILED: /dev/fd/3 is not written to"; failures=$((failures + 1)); }
 cmp "$work/c.spv" "$work/c2.spv" || { echo "FAILED: canonicalizing is not idempotent"; failures=$((failures + 1)); }
 for step in 'guard floats' 'optimizer: simplify' validate; do
     expect 0 "^$step +[0-9]+\.[0-9]+ ms, [1-9][0-9]* runs" "$piecemeal" shader canonicalize "$shader" --times

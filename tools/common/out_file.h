@@ -15,8 +15,12 @@ typedef bool (*pm_out_writer)(void *user, FILE *out, struct pm_error *error);
  */
 char *pm_out_beside(const char *path, struct pm_error *error);
 
-/* Has write fill a file, which then takes path's place; what is no file (a device, a pipe) is
- * written to. path NULL: standard output. */
+/* Where the path's links lead, the last one's target being there or not; malloc'ed. NULL: it is, or
+ * leads through, a name in /dev or /proc, which stays what it is, or nothing can be there. */
+char *pm_out_place(const char *path);
+
+/* Has write fill a file, which then takes the place that path leads to; what is no file (a device,
+ * a pipe, /dev/stdout) is written to. path NULL: standard output. */
 bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_error *error);
 /* The same of bytes that there are already. */
 bool pm_out_bytes(const char *path, const void *data, size_t size, struct pm_error *error);

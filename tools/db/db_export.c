@@ -105,7 +105,9 @@ static bool export_statistics(const struct options *options, struct pm_error *er
 {
     const struct pm_aggregator_info info = {0};
     struct pm_aggregator *from = pm_tool_open_storage(options->source.storage, &info, error);
-    char *beside = from ? pm_out_beside(options->out, error) : NULL;
+    char *place = from ? pm_out_place(options->out) : NULL;
+    const char *path = place ? place : options->out;
+    char *beside = from ? pm_out_beside(path, error) : NULL;
     char *game = NULL;
     bool done = beside != NULL;
     if (done && !options->source.game) {
@@ -113,11 +115,12 @@ static bool export_statistics(const struct options *options, struct pm_error *er
         done = (game = pm_tool_only_game(pm_aggregator_storage(from), name, error)) != NULL;
     }
     done = done && copy_game(from, game ? game : options->source.game, beside, error) &&
-           pm_file_replace(beside, options->out, error);
+           pm_file_replace(beside, path, error);
     if (!done && beside)
         unlink(beside);
     free(game);
     free(beside);
+    free(place);
     pm_aggregator_destroy(from);
     return done;
 }

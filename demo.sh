@@ -51,6 +51,7 @@ finish() {
     done
 }
 trap finish EXIT
+trap 'exit 130' INT TERM
 
 say() {
     printf '%3d s  %s\n' $((SECONDS - started)) "$*"
@@ -112,7 +113,8 @@ play() {
 run_game() {
     local seconds=$1 log=$2 game=$3
     shift 3
-    timeout "$seconds" "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
+    # In the foreground, where Ctrl-C reaches it.
+    timeout --foreground "$seconds" "$piecemeal" run --game "$game" --set aggregator.url="http://127.0.0.1:$port" \
         --set sampler.window_probability=1 --set sampler.api_probability=0.5 --set sampler.batch=8 \
         --set sampler.kinds=block --set limits.background_share=1 "$@" >"$log" 2>&1
 }

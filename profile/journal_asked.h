@@ -30,7 +30,8 @@ enum {
 /* The variable that has the run's name: 16 lower case hexadecimal digits. */
 #define PM_RUN_VARIABLE "PIECEMEAL_RUN"
 
-/* Draws a name, and gives it to all that this process starts from now on. */
+/* Draws a name, and gives it to all that this process starts from now on: a `piecemeal run` that is
+ * given one keeps it. */
 bool pm_run_begin(char name[PM_RUN_NAME_BYTES], struct pm_error *error);
 
 /* The name that this process was given; NULL: none, or no name. */

@@ -26,6 +26,7 @@ static const struct member {
 } members[] = {
     MEMBER("game", TEXT, game),
     MEMBER("device", TEXT, device),
+    MEMBER("run", TEXT, run),
     MEMBER("why_not", TEXT, why_not),
     MEMBER("process", SECONDS, process),
     MEMBER("began", NUMBER, began),

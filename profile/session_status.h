@@ -21,6 +21,7 @@ enum { PM_STATUS_TEXT = 256 };
 
 struct pm_session_status {
     char game[PM_STATUS_TEXT], device[PM_STATUS_TEXT];
+    char run[PM_STATUS_TEXT];     /* the run's name (journal_asked.h); "": nobody's */
     char why_not[PM_STATUS_TEXT]; /* why nothing is sampled; "": it is */
     double
         began; /* seconds since the epoch, with their fraction: runs of one second are told apart */

@@ -6,6 +6,7 @@
 #include "layer/frame/sampling.h"
 #include "layer/shader/optimize.h"
 #include "layer/trial/trial.h"
+#include "profile/journal_asked.h"
 #include "profile/session_status.h"
 #include "profile/verdicts.h"
 #include <stdio.h>
@@ -58,6 +59,8 @@ struct pm_state *pm_state_create(struct pm_device *device)
     struct pm_session_status *status = &state->last;
     snprintf(status->game, sizeof status->game, "%s", instance->game);
     plain(device->properties.deviceName, status->device);
+    const char *run = pm_run_name();
+    snprintf(status->run, sizeof status->run, "%s", run != NULL ? run : "");
     status->process = device->process;
     status->began = pm_wall_seconds();
     status->synchronous = instance->config.debug.synchronous;

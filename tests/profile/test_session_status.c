@@ -48,6 +48,7 @@ static void what_is_written_is_read(void **state)
     (void)state;
     struct pm_session_status status = {.game = "A Game/..",
                                        .device = "a device",
+                                       .run = "0123456789abcdef",
                                        .why_not = "",
                                        .process = getpid(),
                                        .began = 1700000000,

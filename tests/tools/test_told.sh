@@ -153,7 +153,7 @@ expect 0 '^<!doctype html>' "$piecemeal" report -o -
 # last SAMPLED PROBABILITY [SYNCHRONOUS]
 last() {
     mkdir -p "$work/data/piecemeal/status/kept"
-    printf '{"game": "kept", "process": 1, "began": 1, "heartbeats": 600, "windows": 1, "shaders": 4, "calls": 3000,
+    printf '{"game": "kept", "process": 1, "run": "", "began": 1, "heartbeats": 600, "windows": 1, "shaders": 4, "calls": 3000,
         "keeps_recordings": true, "sampled": %s, "api_probability": %s, "window_probability": 1,
         "synchronous": %s}' "$1" "$2" "${3-false}" \
         >"$work/data/piecemeal/status/kept/1-1.json"
@@ -169,10 +169,26 @@ expect 1 '^piecemeal try: session 1 of 1: profiles; waits for copies of its shad
 last 0 0.1
 # That is so for all sessions of one call, though the second's last one went well.
 cat >"$work/well" <<'END'
-sed 's/"sampled": 0/"sampled": 41/; s/"began": 1,/"began": 9000000000,/' "$1" >"$1.new" && mv "$1.new" "$1"
+sed "s/\"sampled\": 0/\"sampled\": 41/; s/\"began\": 1,/\"began\": 9000000000,/; s/\"run\": \"\"/\"run\": \"$PIECEMEAL_RUN\"/" "$1" >"$1.new" && mv "$1.new" "$1"
 END
 expect 1 '^piecemeal try: session 2 of 2: profiles; waits for copies of its shaders, since it submits again ' \
     "$piecemeal" try --sessions 2 --game kept -- sh "$work/well" "$work/data/piecemeal/status/kept/1-1.json"
+
+# ---- two runs of a game at once: each says what its own sessions did ----
+
+cat >"$work/two" <<'END'
+status=$XDG_DATA_HOME/piecemeal/status/two
+mkdir -p "$status"
+echo two >>"$PIECEMEAL_GAMES"
+session() {
+    printf '{"game": "two", "process": %s, "run": "%s", "began": 9000000000, "heartbeats": 600, "windows": 1,
+        "shaders": 4, "calls": 3000, "sampled": %s, "api_probability": 1, "window_probability": 1}' "$1" "$2" "$3" \
+        >"$status/$1-1.json"
+}
+session 1 "$PIECEMEAL_RUN" 7
+session 2 0123456789abcdef 41
+END
+expect 0 '^piecemeal run: sampled 7 of 3,000 draws' "$piecemeal" run -- sh "$work/two"
 
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all as expected"

@@ -1,4 +1,5 @@
 #include "tools/common/sentence.h"
+#include "profile/journal_asked.h"
 #include "tools/common/grouped.h"
 
 #include <stdarg.h>
@@ -184,6 +185,7 @@ void pm_sentence_short(const struct pm_session_status *status, char text[static 
 
 struct search {
     double since;
+    const char *run; /* NULL: any */
     struct pm_session_status *best;
     bool found;
 };
@@ -203,7 +205,7 @@ static bool is_better(const struct pm_session_status *a, const struct pm_session
 static void compare(void *user, const struct pm_session_status *status)
 {
     struct search *search = user;
-    if (status->began < search->since ||
+    if (status->began < search->since || (search->run && strcmp(status->run, search->run) != 0) ||
         (search->found && !is_better(status, search->best, search->since > 0)))
         return;
     *search->best = *status;
@@ -212,7 +214,8 @@ static void compare(void *user, const struct pm_session_status *status)
 
 bool pm_sentence_of(const char *game, double since, struct pm_session_status *status)
 {
-    struct search search = {.since = since, .best = status};
+    struct search search = {
+        .since = since, .run = since > 0 ? pm_run_name() : NULL, .best = status};
     pm_session_status_each(game, compare, &search);
     return search.found;
 }

@@ -24,6 +24,7 @@ bool pm_sentence_is_chance(const struct pm_session_status *status);
 void pm_sentence_short(const struct pm_session_status *status, char text[static PM_SENTENCE_TEXT]);
 
 /* The device of the game's sessions, of those that began at `since` (pm_wall_seconds) or later,
- * that had most to do, or where several had as much the latest. game NULL: of any. false: there is
+ * that had most to do, or where several had as much the latest. game NULL: of any. since: where it
+ * is not 0 and this process's run has a name, those of other runs are left out. false: there is
  * none. */
 bool pm_sentence_of(const char *game, double since, struct pm_session_status *status);

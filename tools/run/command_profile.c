@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/config.h"
+#include "profile/journal_asked.h"
 #include "tools/common/launch.h"
 #include "tools/common/options.h"
 #include "tools/common/sentence.h"
@@ -224,8 +225,9 @@ static bool replay_all(const struct replay *replay, bool *well, struct pm_error 
     *well = true;
     for (uint64_t i = 0; ok && *well && i < replay->times; i++) {
         const double began = pm_wall_seconds();
+        char name[PM_RUN_NAME_BYTES];
         int status = 0;
-        ok = play(replay, &status, error);
+        ok = pm_run_begin(name, error) && play(replay, &status, error);
         char *game = ok ? game_of(replay) : NULL;
         *well = ok && judge(replay, status, game, began);
         if (*well && replay->out && i + 1 == replay->times)

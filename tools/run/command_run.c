@@ -257,6 +257,17 @@ static const char *what_next(const struct run *run, const struct pm_sync_info *i
            "aggregator (aggregator.url)";
 }
 
+/* The run's name: the one that was given by who started it and looks for its sessions, or its own.
+ */
+static bool name_run(char name[PM_RUN_NAME_BYTES], struct pm_error *error)
+{
+    const char *given = pm_run_name();
+    if (!given)
+        return pm_run_begin(name, error);
+    snprintf(name, PM_RUN_NAME_BYTES, "%s", given);
+    return true;
+}
+
 /* The program, and what became of it. */
 static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_games *games)
 {
@@ -265,7 +276,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     int status;
     if (run->kept)
         pm_launch_adopt();
-    const bool named = pm_run_begin(name, &error);
+    const bool named = name_run(name, &error);
     if (!named)
         pm_run_warn(&error);
     const double began = pm_wall_seconds();

@@ -3,6 +3,7 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "profile/journal_asked.h"
 #include "tools/common/launch.h"
 #include "tools/common/options.h"
 #include "tools/common/sentence.h"
@@ -264,8 +265,11 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
 {
     for (unsigned number = 1; number <= attempt->sessions; number++) {
         struct pm_session_status status;
+        char name[PM_RUN_NAME_BYTES];
         const double began = pm_wall_seconds();
         int exit_status = 0;
+        if (!pm_run_begin(name, error))
+            return false;
         find_game(attempt);
         learn(attempt);
         const bool compares = has_profile(attempt);

@@ -157,6 +157,21 @@ static void only_sessions_of_the_run(void **state)
     assert_true(pm_sentence_of("game", before, &found));
     assert_false(pm_sentence_of("game", after, &found));
     assert_true(pm_sentence_of("game", 0, &found));
+    /* Another run of the game had more to do at the same time. */
+    setenv("PIECEMEAL_RUN", "00000000000000aa", 1);
+    assert_false(pm_sentence_of("game", before, &found));
+    snprintf(status.run, sizeof(status.run), "00000000000000bb");
+    assert_true(pm_session_status_write(&status, 2, false, NULL));
+    assert_false(pm_sentence_of("game", before, &found));
+    snprintf(status.run, sizeof(status.run), "00000000000000aa");
+    status.sampled = 1;
+    assert_true(pm_session_status_write(&status, 3, false, NULL));
+    assert_true(pm_sentence_of("game", before, &found));
+    assert_string_equal(found.run, status.run);
+    assert_int_equal(found.sampled, 1);
+    assert_true(pm_sentence_of("game", 0, &found));
+    assert_int_not_equal(found.sampled, 1);
+    unsetenv("PIECEMEAL_RUN");
     temporary_remove(folder);
 }
 

@@ -105,16 +105,77 @@ int64_t pm_launch_asked(void)
     return atomic_load(&asked);
 }
 
+/* What this process does with signals from its first child on. What it was told to ignore (nohup)
+ * it goes on to, but for SIGINT, which harms nobody: a child may have its own handler. */
+static struct taken {
+    int number;
+    void (*handler)(int number);
+    bool also_ignored;
+    struct sigaction before;
+} taken[] = {
+    /* Where it is ignored (whoever started us did so) a child's status is not kept. */
+    {.number = SIGCHLD, .handler = SIG_DFL, .also_ignored = true},
+    {.number = SIGINT, .handler = note, .also_ignored = true},
+    {.number = SIGQUIT, .handler = SIG_IGN},
+    {.number = SIGTERM, .handler = pass_on},
+    {.number = SIGHUP, .handler = pass_on},
+};
+enum { TAKEN = sizeof taken / sizeof *taken };
+static bool has_taken;
+
+static void take_signals(void)
+{
+    for (size_t i = 0; !has_taken && i < TAKEN; i++) {
+        const struct sigaction action = {.sa_handler = taken[i].handler};
+        sigaction(taken[i].number, NULL, &taken[i].before);
+        if (taken[i].also_ignored || taken[i].before.sa_handler != SIG_IGN)
+            sigaction(taken[i].number, &action, NULL);
+    }
+    has_taken = true;
+}
+
+static void give_signals_back(void)
+{
+    for (size_t i = 0; i < TAKEN; i++)
+        sigaction(taken[i].number, &taken[i].before, NULL);
+}
+
+/* fork, where the child does with signals what this process did at first. None that comes meanwhile
+ * is lost. */
+static pid_t fork_child(void)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    take_signals();
+    const pid_t child = fork();
+    const int why = errno;
+    if (child > 0)
+        child_to_signal = (sig_atomic_t)child;
+    else if (child == 0)
+        give_signals_back();
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = why;
+    return child;
+}
+
+/* Its exit status, or 128 + the signal that killed it. */
+static int wait_for(pid_t child)
+{
+    int result = 0;
+    while (waitpid(child, &result, 0) < 0 && errno == EINTR)
+        ;
+    child_to_signal = 0;
+    return WIFSIGNALED(result) ? 128 + WTERMSIG(result) : WEXITSTATUS(result);
+}
+
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
 {
     /* The child tells through the pipe why exec failed; exec itself closes it. */
     int pipe_ends[2];
     if (pipe2(pipe_ends, O_CLOEXEC) != 0)
         return pm_fail_errno(error, errno, "pipe");
-    /* Where SIGCHLD is ignored (whoever started us did so) a child's status is not kept. */
-    struct sigaction keep = {.sa_handler = SIG_DFL}, before;
-    sigaction(SIGCHLD, &keep, &before);
-    pid_t child = fork();
+    pid_t child = fork_child();
     if (child < 0) {
         int saved = errno;
         close(pipe_ends[0]);
@@ -122,20 +183,12 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         return pm_fail_errno(error, saved, "fork");
     }
     if (child == 0) {
-        sigaction(SIGCHLD, &before, NULL);
         execvp(argv[0], argv);
         int why = errno;
         ssize_t ignored = write(pipe_ends[1], &why, sizeof(why));
         (void)ignored;
         _exit(127);
     }
-    child_to_signal = (sig_atomic_t)child;
-    struct sigaction ignore = {.sa_handler = SIG_IGN}, only_note = {.sa_handler = note},
-                     pass = {.sa_handler = pass_on};
-    sigaction(SIGINT, &only_note, NULL);
-    sigaction(SIGQUIT, &ignore, NULL);
-    sigaction(SIGTERM, &pass, NULL);
-    sigaction(SIGHUP, &pass, NULL);
     close(pipe_ends[1]);
     int why = 0;
     ssize_t got;
@@ -143,13 +196,22 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         got = read(pipe_ends[0], &why, sizeof(why));
     while (got < 0 && errno == EINTR);
     close(pipe_ends[0]);
-    int result = 0;
-    while (waitpid(child, &result, 0) < 0 && errno == EINTR)
-        ;
-    child_to_signal = 0;
-    if (got == (ssize_t)sizeof(why))
-        return pm_fail_errno(error, why, "%s", argv[0]);
-    *status = WIFSIGNALED(result) ? 128 + WTERMSIG(result) : WEXITSTATUS(result);
+    *status = wait_for(child);
+    return got != (ssize_t)sizeof(why) || pm_fail_errno(error, why, "%s", argv[0]);
+}
+
+bool pm_launch_apart(int (*work)(void *user), void *user, int *status, struct pm_error *error)
+{
+    fflush(NULL);
+    const pid_t child = fork_child();
+    if (child < 0)
+        return pm_fail_errno(error, errno, "fork");
+    if (child == 0) {
+        const int result = work(user);
+        fflush(NULL);
+        _exit(result);
+    }
+    *status = wait_for(child);
     return true;
 }
 

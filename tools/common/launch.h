@@ -20,8 +20,15 @@ bool pm_launch_environment(struct pm_error *error);
 
 /* Runs argv with this process's environment, SIGINT and SIGQUIT left to it, SIGTERM and SIGHUP
  * passed on, and waits. *status is its exit status, or 128 + the signal that killed it. false: it
- * could not be started. */
+ * could not be started.
+ *
+ * From the first on, signals do nothing else to this process. What it was started with is what argv
+ * is started with, and what was ignored then (nohup) is never passed on. */
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error);
+
+/* The same of a function, which signals end where this process goes on. *status: what it returns, 0
+ * to 127. Before threads are started. */
+bool pm_launch_apart(int (*work)(void *user), void *user, int *status, struct pm_error *error);
 
 /* When SIGINT, SIGTERM or SIGHUP came to this process while a program ran, the last time:
  * CLOCK_REALTIME, seconds. 0: never. */

@@ -25,6 +25,7 @@ enum {
     PULL_RETRY_SECONDS = 2,
     UPLOAD_SECONDS = 30,
     UPLOAD_RETRY_SECONDS = 3,
+    AWAY_WAS_SAID = 1, /* what the upload's process ends with */
 };
 
 /* A developer waits for what is compiled. */
@@ -173,6 +174,33 @@ static bool upload(const struct pm_sync_info *run, const struct pm_run_games *ga
     return false;
 }
 
+struct uploading {
+    const struct pm_sync_info *info;
+    const struct pm_run_games *games;
+};
+
+static int upload_here(void *user)
+{
+    const struct uploading *uploading = user;
+    return upload(uploading->info, uploading->games) ? AWAY_WAS_SAID : 0;
+}
+
+/* upload, which Ctrl-C ends: the game is over, and somebody may wait for the prompt. */
+static bool upload_apart(const struct pm_sync_info *info, const struct pm_run_games *games)
+{
+    struct uploading uploading = {info, games};
+    struct pm_error error = {0};
+    int status = 0;
+    if (!pm_launch_apart(upload_here, &uploading, &status, &error))
+        pm_run_warn(&error);
+    else if (status >= KILLED)
+        fprintf(stderr,
+                "piecemeal run: the upload was ended by signal %d; what did not leave stays "
+                "spooled\n",
+                status - KILLED);
+    return status == AWAY_WAS_SAID;
+}
+
 static void say_left_alone(void *user, const struct pm_left_alone *left)
 {
     (void)user;
@@ -290,7 +318,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     pm_run_trace_step(&run->trace, run->asked.local ? "take in" : "upload");
     if (run->kept)
         take_in_run(&run->local, info->log, status);
-    else if (!run->asked.local && !upload(info, games) && games->away.code != PM_OK)
+    else if (!run->asked.local && !upload_apart(info, games) && games->away.code != PM_OK)
         pm_tool_sync_failed("run", &games->away, 0);
     pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);

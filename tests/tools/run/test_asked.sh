@@ -11,7 +11,7 @@ journal=$XDG_DATA_HOME/piecemeal/journal/playing
 # A run in a process group of its own; $run is its id and the group's, $game the game's.
 run() {
     rm -f "$work/plays"
-    setsid "$piecemeal" run "$@" >"$work/log" 2>&1 &
+    setsid env --default-signal=HUP "$piecemeal" run "$@" >"$work/log" 2>&1 &
     run=$!
     for _ in $(seq 600); do
         [ -s "$work/plays" ] && break

@@ -39,7 +39,7 @@ bisect 0 --compare "$out" -- "$program" "$out" 2 4
     { cat "$scratch/found"; fail "it is not shader 4"; }
 [ "$(grep -c 'session [0-9]*, with' "$scratch/said")" -le 10 ] || { cat "$scratch/said"; fail "too many sessions"; }
 key=$(cut -d ' ' -f 1 "$scratch/found")
-kept=$scratch/reproduction/${begins[4]}
+kept=$scratch/reproduction/${begins[4]}-zeros
 says "reproduction: $kept"
 same_file "$PM_BUILD/tests/system/shaders/variants.comp.spv" "$kept/$key.original.spv" "the original"
 grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the variant is not made again"; }
@@ -69,7 +69,7 @@ export PIECEMEAL_OPTIMIZE_PARTITION=true PIECEMEAL_DEBUG_PARTITION_LIMITS=8
 bisect 0 --check "! grep -q 'by passes	${begins[2]}' \"\$PIECEMEAL_TRACE_FILE\"" -- "$program" "$out" 2 -
 grep -qE "^${begins[2]}[0-9a-f]{36} passes$" "$scratch/found" && [ "$(wc -l <"$scratch/found")" -eq 1 ] ||
     { cat "$scratch/found" "$scratch/said"; fail "it is not shader 2 in several passes"; }
-kept=$scratch/reproduction/${begins[2]}
+kept=$scratch/reproduction/${begins[2]}-passes
 grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the passes are not made again"; }
 ls "$kept" | grep -q '\.pass1\.spv$' || fail "the passes' modules are not there"
 PIECEMEAL_TRACE_FILE=$scratch/trace "$piecemeal" run --local --set debug.synchronous=true --set debug.trust_variants=true \
@@ -78,6 +78,20 @@ PIECEMEAL_TRACE_FILE=$scratch/trace "$piecemeal" run --local --set debug.synchro
 grep -q "by passes	${begins[2]}" "$scratch/trace" && fail "the passes are not withheld"
 grep -q "by zeros	${begins[2]}" "$scratch/trace" || fail "more than the passes is withheld"
 grep -q 'by passes	' "$scratch/trace" || fail "other shaders' passes are withheld, too"
+
+# Two parts of one shader, one after the other: each has a folder of its own, beside what is there from before.
+rm -rf "$scratch/reproduction"
+mkdir -p "$scratch/reproduction/${begins[2]}-passes"
+"$piecemeal" bisect --local -o "$scratch/reproduction" --check \
+    "! grep -qE 'by (passes|zeros)	${begins[2]}' \"\$PIECEMEAL_TRACE_FILE\"" -- "$program" "$out" 2 - \
+    >"$scratch/found" 2>"$scratch/said" || { cat "$scratch/said"; fail "bisect failed"; }
+[ "$(sort "$scratch/found" | cut -c 1-12,49-)" = "${begins[2]} passes
+${begins[2]} zeros" ] || { cat "$scratch/found"; fail "these are not both parts of shader 2"; }
+for folder in passes-2 zeros; do
+    kept=$scratch/reproduction/${begins[2]}-$folder
+    [ "$(grep -c '^!' "$kept/only")" -eq 1 ] && grep -q "^!${begins[2]}.* ${folder%-2}$" "$kept/only" ||
+        fail "$kept is not of ${folder%-2}"
+done
 unset PIECEMEAL_OPTIMIZE_PARTITION PIECEMEAL_DEBUG_PARTITION_LIMITS
 
 [ "$1" = all ] || exit 0

@@ -61,7 +61,7 @@ by="by ([a-z]+,)*$part(,[a-z]+)*	$key"
     "${program[@]}" >"$scratch/found" 2>"$scratch/said" || { cat "$scratch/said"; fail "bisect failed"; }
 [ "$(cat "$scratch/found")" = "$key $part" ] || { cat "$scratch/found" "$scratch/said"; fail "it is not $key $part"; }
 [ -z "$(ls -A "$TMPDIR")" ] || fail "there is something left in TMPDIR: $(ls "$TMPDIR")"
-kept=$scratch/reproduction/${key::12}
+kept=$scratch/reproduction/${key::12}-$part
 grep -q 'makes these words again' "$kept/README.txt" || { cat "$kept/README.txt"; fail "the variant is not made again"; }
 
 # That part of that shader alone. What trials have found comes along, a profile to where nothing is known; the words of

@@ -18,7 +18,13 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-enum { KEY_SHOWN = 12, MOST_OPTIONS = 64, WORDS_BEFORE = 5 /* of the pass */, MOST_PASSES = 256 };
+enum {
+    KEY_SHOWN = 12,
+    MOST_OPTIONS = 64,
+    WORDS_BEFORE = 5, /* of the pass */
+    MOST_PASSES = 256,
+    MOST_FOLDERS = 1000, /* of one finding, over time */
+};
 
 #define MOST_BYTES ((size_t)256 << 20)
 
@@ -381,17 +387,40 @@ static bool put_script(const struct writing *w, struct pm_error *error)
     return ok;
 }
 
+/* A new folder for a finding, "KEY PART": KEY-PART, with a number where that is there from before.
+ * malloc'ed; NULL: *error. */
+static char *make_folder(const char *folder, const char *finding, struct pm_error *error)
+{
+    const char *part = strchr(finding, ' ');
+    char name[64], number[16] = "";
+    if (!pm_make_folder(folder, error))
+        return NULL;
+    for (unsigned i = 2; i <= MOST_FOLDERS; i++) {
+        snprintf(name, sizeof name, "%.*s-%s%s", KEY_SHOWN, finding, part ? part + 1 : "", number);
+        char *path = join(folder, name, error);
+        if (!path || mkdir(path, 0700) == 0)
+            return path;
+        const int why = errno;
+        if (why != EEXIST)
+            pm_fail_errno(error, why, "%s: cannot make the folder", path);
+        free(path);
+        if (why != EEXIST)
+            return NULL;
+        snprintf(number, sizeof number, "-%u", i);
+    }
+    pm_fail(error, PM_ERROR_LIMIT, "%s: there are %d reproductions of it already", folder,
+            MOST_FOLDERS);
+    return NULL;
+}
+
 bool pm_reproduction_write(const struct pm_bisection *bisection, const char *folder,
                            const struct pm_names *keys, char **path, struct pm_error *error)
 {
-    char name[KEY_SHOWN + 1];
     struct writing w = {.bisection = bisection, .keys = keys};
-    snprintf(name, sizeof name, "%s", keys->names[0]);
     pm_buffer_init(&w.details, MOST_BYTES);
-    w.folder = join(folder, name, error);
+    w.folder = make_folder(folder, keys->names[0], error);
     w.variants = pm_bisection_variants(bisection);
-    const bool ok = w.folder && w.variants && find_shaders(&w, error) &&
-                    pm_make_folder(w.folder, error) && put_databases(&w, error) &&
+    const bool ok = w.folder && w.variants && find_shaders(&w, error) && put_databases(&w, error) &&
                     put_verdicts(&w, error) && put_modules(&w, error) && put_only(&w, error) &&
                     put_details(&w, error) && put_script(&w, error) &&
                     put_text(&w, "README.txt", print_readme, error);

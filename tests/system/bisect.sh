@@ -94,6 +94,12 @@ for folder in passes-2 zeros; do
 done
 unset PIECEMEAL_OPTIMIZE_PARTITION PIECEMEAL_DEBUG_PARTITION_LIMITS
 
+# What goes wrong no more when it is shown once more, with its modules kept, was not found.
+bisect 1 --check "{ [ -n \"\$PIECEMEAL_DEBUG_VARIANTS_FOLDER\" ] && grep -q '^!' \"\$PIECEMEAL_OPTIMIZE_WITHHOLD\"; } ||
+    ! grep -q 'by zeros	${begins[1]}' \"\$PIECEMEAL_TRACE_FILE\"" -- "$program" "$out" 2 -
+says '^piecemeal bisect: it does not go wrong again: the program or its check is not the same each time$'
+[ ! -s "$scratch/found" ] && [ ! -e "$scratch/reproduction" ] || fail "something was found all the same"
+
 [ "$1" = all ] || exit 0
 
 # What is kept of a graphics pipeline: its state, and its vertex shader.

@@ -148,8 +148,13 @@ static bool find_one(struct bisect *b, struct pm_error *error)
     for (size_t i = 0; set && i < b->used.count; i++)
         set[i] = true;
     /* The last one is for the modules as they are when nothing else is done. */
-    bool ok = set && pm_search_least(&search, set) && play_only(b, set, true) != PM_NO_ANSWER;
-    if (!ok && b->bisection.error.code != PM_OK)
+    bool ok = set && pm_search_least(&search, set);
+    const enum pm_answer last = ok ? play_only(b, set, true) : PM_NO_ANSWER;
+    ok = last == PM_BAD;
+    if (last == PM_GOOD)
+        pm_fail(error, PM_ERROR_STATE,
+                "it does not go wrong again: the program or its check is not the same each time");
+    else if (!ok && b->bisection.error.code != PM_OK)
         pm_fail(error, b->bisection.error.code, "%s", b->bisection.error.message);
     else if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");

@@ -185,7 +185,9 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
     const uint64_t heartbeat =
         atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
     atomic_fetch_add(&sampling->due, 1);
-    if (pthread_mutex_trylock(&sampling->lock) != 0)
+    if (sampling->device->instance->config.debug.synchronous)
+        pthread_mutex_lock(&sampling->lock); /* each frame sees its own */
+    else if (pthread_mutex_trylock(&sampling->lock) != 0)
         return heartbeat;
     for (uint32_t due = atomic_exchange(&sampling->due, 0); due > 0; due--)
         beat(sampling, heartbeat);

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KINDS = PM_KIND_TIMING + 1, POINTS_MOST = 4096 };
+enum { KINDS = PM_KIND_LAST + 1, POINTS_MOST = 4096 };
 
 static struct pm_harness h;
 
@@ -111,17 +111,27 @@ static struct found *session(const char *batch, uint32_t calls, uint32_t sampled
     return take_spool();
 }
 
-/* Every point of both kinds is measured as often. */
+/* Shaders with two kinds of points. */
+static void without_turns(void)
+{
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block,zero,timing,constant", 1);
+}
+
+/* Every point of all kinds is measured as often. */
 static void every_batch_comes_as_often(void **state)
 {
     (void)state;
-    struct found *found = session("all", 10, 10);
+    struct found *found = session("all", 15, 15);
     const uint32_t blocks = found->space[PM_KIND_BLOCK], zeros = found->space[PM_KIND_ZERO];
-    assert_true(blocks > 1 && zeros > 1);
+    const uint32_t turns = found->space[PM_KIND_TURNS];
+    assert_true(blocks > 1 && zeros > 1 && turns > 1);
     assert_int_equal(found->calls[PM_KIND_BLOCK][0], 5);
     assert_int_equal(found->calls[PM_KIND_ZERO][0], 5);
-    const uint32_t batches = (blocks + 1) / 2 + (zeros + 1) / 2;
+    assert_int_equal(found->calls[PM_KIND_TURNS][0], 5);
+    const uint32_t batches = (blocks + 1) / 2 + (zeros + 1) / 2 + (turns + 1) / 2;
     found = session("2", batches * 6, batches * 6);
+    for (uint32_t i = 0; i < turns; i++)
+        assert_int_equal(found->calls[PM_KIND_TURNS][i], 6);
     for (uint32_t i = 0; i < blocks; i++)
         assert_int_equal(found->calls[PM_KIND_BLOCK][i], 6);
     for (uint32_t i = 0; i < zeros; i++)
@@ -163,6 +173,7 @@ static void only_what_is_asked_for(void **state)
 static void without_votes_only_blocks(void **state)
 {
     (void)state;
+    without_turns();
     setenv("PM_NULL_SUBGROUP_OPERATIONS", "9", 1);
     struct found *found = session("all", 4, 4);
     unsetenv("PM_NULL_SUBGROUP_OPERATIONS");
@@ -199,6 +210,7 @@ static struct found *draw_edges(void)
 static void without_quads_it_is_said(void **state)
 {
     (void)state;
+    without_turns();
     struct found *found = draw_edges();
     assert_int_equal(found->calls[PM_KIND_ZERO][0], 3);
     assert_int_equal(found->flags[PM_KIND_ZERO], 0);
@@ -245,6 +257,7 @@ static void what_lacks_samples_comes_first(void **state)
 {
     (void)state;
     enum { CALLS = 1000 };
+    without_turns();
     const struct found first = *session("all", 10, 10);
     for (int i = 0; i < 2; i++) {
         const enum pm_kind known = i ? PM_KIND_ZERO : PM_KIND_BLOCK;
@@ -284,9 +297,11 @@ static void no_batch_costs_a_call(void **state)
     }
     pm_harness_close(&h);
     const struct found *found = take_spool();
-    assert_true(found->space[PM_KIND_BLOCK] + found->space[PM_KIND_ZERO] > CALLS);
+    assert_true(found->space[PM_KIND_BLOCK] + found->space[PM_KIND_ZERO] +
+                    found->space[PM_KIND_TURNS] >
+                CALLS);
     uint32_t calls = 0;
-    for (int kind = PM_KIND_BLOCK; kind <= PM_KIND_ZERO; kind++) {
+    for (int kind = PM_KIND_BLOCK; kind <= PM_KIND_LAST; kind++) {
         for (uint32_t i = 0; i < found->space[kind]; i++) {
             assert_true(found->calls[kind][i] <= 1);
             calls += found->calls[kind][i];
@@ -299,6 +314,7 @@ static void no_batch_costs_a_call(void **state)
 static void limits_hold_for_all(void **state)
 {
     (void)state;
+    without_turns();
     setenv("PIECEMEAL_LIMITS_VARIANTS", "3", 1);
     open_with("all");
     /* The harness's two pipelines take two each, the second only one of them. */
@@ -320,6 +336,7 @@ static void limits_hold_for_all(void **state)
 static void counters_are_bounded(void **state)
 {
     (void)state;
+    without_turns();
     setenv("PIECEMEAL_LIMITS_COUNTER_MEMORY_MIB", "1", 1);
     setenv("PIECEMEAL_LIMITS_VARIANTS", "4096", 1);
     const struct found *found = session("all", 10, 10);

@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "tests/cmocka_includes.h"
 
-static struct pm_device device;
+static struct pm_instance instance;
+static struct pm_device device = {.instance = &instance};
 static struct pm_sampling sampling = {.device = &device, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* A frame does not wait for a thread of ours that has the lock; the window sees it later. */

@@ -8,6 +8,8 @@
  * another number of them: as much as the published intervals are wide at most. */
 static const double steady_share = 0.05;
 
+static const double many_lanes = 0.25; /* of those that enter the shader */
+
 struct finding {
     const struct pm_blocks *blocks;
     const struct pm_cfg *cfg;
@@ -49,10 +51,13 @@ static double reach(const struct pm_blocks *blocks, uint32_t first, uint32_t tur
     return reached[first] > 0 ? reached[first + turn] / reached[first] : (double)NAN;
 }
 
-static bool is_counted_well(const struct pm_blocks *blocks, uint32_t point)
+/* A loop that many lanes come to shows by all of its turns how it turns; of one that few come to
+ * shares are chance where their intervals are wide, as they are of a few sessions. */
+static bool is_counted_well(const struct pm_blocks *blocks, uint32_t first, uint32_t turn)
 {
     const struct pm_block_profile *p = blocks->info->profile;
-    return !p->reached_low || !p->reached_high ||
+    const uint32_t point = first + turn;
+    return p->reached[first] >= many_lanes || !p->reached_low || !p->reached_high ||
            p->reached_high[point] - p->reached_low[point] <= 2 * steady_share * p->reached[point];
 }
 
@@ -80,7 +85,7 @@ static void judge_histogram(const struct pm_blocks *blocks, uint32_t first,
         turns->reason = reach(blocks, first, 2) >= 1 - steady_share
                             ? "lanes of a subgroup do not turn together"
                             : "no two turns are nearly always made";
-    else if (!is_counted_well(blocks, first) || !is_counted_well(blocks, first + always))
+    else if (!is_counted_well(blocks, first, 0) || !is_counted_well(blocks, first, always))
         turns->reason = "how often it turns is not known well";
     else if (reach(blocks, first, twice < PM_TURN_POINTS ? twice : PM_TURN_POINTS - 1) > 0.5)
         turns->reason = "most turn far oftener than is nearly always made";

@@ -127,6 +127,8 @@ struct block_subject block_optimized(const struct block_subject *subject, const 
                                              .block_count = subject->blocks,
                                              .reached = known->reached,
                                              .reached_uniform = known->reached_uniform,
+                                             .reached_low = known->reached_low,
+                                             .reached_high = known->reached_high,
                                              .turn_count = PM_TURN_POINTS};
     const struct pm_optimize_blocks_info info = {.profile = &profile,
                                                  .passes = pm_block_passes_named(pass),

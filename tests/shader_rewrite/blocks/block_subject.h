@@ -29,7 +29,7 @@ struct block_known {
     double subgroups[24], uniform[24], frequency[24];
     const struct pm_driver *driver; /* NULL: any */
     /* Of the one loop's points of turns; NULL: nothing is. */
-    const double *reached, *reached_uniform;
+    const double *reached, *reached_uniform, *reached_low, *reached_high;
 };
 
 /* Runs a pass by its name. The output is another subject, to be finished; where nothing was changed

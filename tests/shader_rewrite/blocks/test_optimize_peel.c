@@ -91,6 +91,37 @@ static void test_peels_by_histogram(void **state)
     }
 }
 
+/* Intervals are wide after one session. Of a loop that most come to the histogram is believed all
+ * the same. */
+static void test_few_sessions(void **state)
+{
+    (void)state;
+    static const double often[PM_TURN_POINTS] = {0.9, 0.9, 0.9, 0.9, 0.9, 0.9},
+                        seldom[PM_TURN_POINTS] = {0.1, 0.1, 0.1, 0.1, 0.1, 0.1},
+                        low[PM_TURN_POINTS] = {0},
+                        high[PM_TURN_POINTS] = {1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                                1, 1, 1, 1, 1, 1, 1, 1, 1};
+    for (int narrow = 0; narrow < 2; narrow++)
+        for (int rare = 0; rare < 2; rare++) {
+            const double t = rare ? 0.5 : 4.5;
+            const struct block_known known = {{1, t + 1, t, t, 1},
+                                              {1, 1, 1, 1, 1},
+                                              {1, t + 1, t, t, 1},
+                                              .reached = rare ? seldom : often,
+                                              .reached_low = narrow ? seldom : low,
+                                              .reached_high = narrow ? seldom : high};
+            struct block_subject subject = block_subject(LOOP(""));
+            char *report;
+            struct block_subject out = block_optimized(&subject, "optimize_peel", &known, &report);
+            block_decided(report, 1, narrow || !rare,
+                          narrow || !rare ? "it turns equally often"
+                                          : "how often it turns is not known well");
+            free(report);
+            block_subject_finish(&out);
+            block_subject_finish(&subject);
+        }
+}
+
 /* What the shader says of a loop's turns is not so of what is left of them. */
 static void test_the_rest_makes_no_promise(void **state)
 {
@@ -233,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_peels),
                                        cmocka_unit_test(test_peels_by_histogram),
+                                       cmocka_unit_test(test_few_sessions),
                                        cmocka_unit_test(test_the_rest_makes_no_promise),
                                        cmocka_unit_test(test_the_rest_is_not_unrolled),
                                        cmocka_unit_test(test_refused),

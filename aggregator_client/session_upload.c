@@ -179,36 +179,35 @@ static bool build_part(const struct pm_profile *profile, struct pm_session_uploa
     return built;
 }
 
-/* As many as it takes for each to be one that aggregators take: halves, and halves of those. So the
- * same session always becomes the same ones. */
-static bool build_parts(struct pm_session *session, const char *path,
+/* As many as it takes for each to be one that aggregators take: halves, and halves of those. The
+ * first is part `at`, the others come behind all there are, so that no other part's number changes.
+ * So the same session always becomes the same ones. */
+static bool build_parts(struct pm_session *session, const char *path, unsigned at,
                         const struct pm_profile *profile, struct pm_error *error)
 {
     struct pm_profile part = *profile;
     bool large;
-    if (session->count == PM_SPOOL_PARTS)
-        return pm_fail(error, PM_ERROR_LIMIT, "more than %d uploads of one process",
-                       PM_SPOOL_PARTS);
-    if (!id_of(path, session->count, part.upload_id))
+    if (!id_of(path, at, part.upload_id))
         return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
-    if (build_part(&part, &session->uploads[session->count], &large, error)) {
-        session->count++;
+    if (build_part(&part, &session->uploads[at], &large, error))
         return true;
-    }
     if (!large)
         return false;
     part.shader_count /= 2;
-    if (!build_parts(session, path, &part, error))
+    if (!build_parts(session, path, at, &part, error))
         return false;
+    if (session->count == PM_SPOOL_PARTS)
+        return pm_fail(error, PM_ERROR_LIMIT, "more than %d uploads of one process",
+                       PM_SPOOL_PARTS);
     part.shaders += part.shader_count;
     part.shader_count = profile->shader_count - part.shader_count;
     /* Said once. */
     memset(part.left_alone, 0, sizeof(part.left_alone));
-    return build_parts(session, path, &part, error);
+    return build_parts(session, path, session->count++, &part, error);
 }
 
-static bool build_group(struct pm_session *session, const struct group *group, const char *path,
-                        struct pm_error *error)
+static bool build_group(struct pm_session *session, const struct group *group, unsigned at,
+                        const char *path, struct pm_error *error)
 {
     struct pm_profile profile = {.game = group->game,
                                  .scene = group->scene,
@@ -218,7 +217,7 @@ static bool build_group(struct pm_session *session, const struct group *group, c
     if (!profile.shaders)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     count_left_alone(group->game, path, &profile);
-    return build_parts(session, path, &profile, error);
+    return build_parts(session, path, at, &profile, error);
 }
 
 bool pm_session_build(struct pm_session *session, const char *path, struct pm_error *error)
@@ -231,8 +230,9 @@ bool pm_session_build(struct pm_session *session, const char *path, struct pm_er
         *error = session->damage;
     session->checkpoints = groups.checkpoints;
     session->withheld = built && pm_spool_is_withheld(path);
+    session->count = groups.count;
     for (unsigned i = 0; i < groups.count && built; i++)
-        built = build_group(session, &groups.list[i], path, error);
+        built = build_group(session, &groups.list[i], i, path, error);
     finish_groups(&groups);
     if (!built)
         pm_session_finish(session);

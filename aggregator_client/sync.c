@@ -108,9 +108,10 @@ enum pm_trouble pm_answer_trouble(const struct pm_http_answer *answer)
     }
     if (answer->status / 100 == 3)
         return PM_TROUBLE_SERVER;
-    /* 2xx that is none of the aggregator's: somebody between answers for it. */
-    return pm_answer_is_temporary(answer) || answer->status / 100 == 2 ? PM_TROUBLE_NOW
-                                                                       : PM_TROUBLE_UPLOAD;
+    /* 403, and 2xx that is none of the aggregator's: somebody between answers for it. */
+    return pm_answer_is_temporary(answer) || answer->status == 403 || answer->status / 100 == 2
+               ? PM_TROUBLE_NOW
+               : PM_TROUBLE_UPLOAD;
 }
 
 bool pm_answer_fail(const struct pm_http_answer *answer, const char *what, struct pm_error *error)

@@ -22,6 +22,12 @@ bool pm_run_begin(char name[PM_RUN_NAME_BYTES], struct pm_error *error)
            pm_fail_errno(error, errno, "setting " PM_RUN_VARIABLE);
 }
 
+bool pm_run_give(char name[PM_RUN_NAME_BYTES], struct pm_error *error)
+{
+    return pm_run_begin(name, error) && (setenv(PM_RUN_GIVEN, "1", 1) == 0 ||
+                                         pm_fail_errno(error, errno, "setting " PM_RUN_GIVEN));
+}
+
 const char *pm_run_name(void)
 {
     const char *name = getenv(PM_RUN_VARIABLE);

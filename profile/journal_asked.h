@@ -29,10 +29,14 @@ enum {
 
 /* The variable that has the run's name: 16 lower case hexadecimal digits. */
 #define PM_RUN_VARIABLE "PIECEMEAL_RUN"
+/* Set where the `piecemeal run` that is started keeps that name, since who starts it looks for its
+ * sessions; else it draws its own. */
+#define PM_RUN_GIVEN "PIECEMEAL_RUN_GIVEN"
 
-/* Draws a name, and gives it to all that this process starts from now on: a `piecemeal run` that is
- * given one keeps it. */
+/* Draws a name, and gives it to all that this process starts from now on. */
 bool pm_run_begin(char name[PM_RUN_NAME_BYTES], struct pm_error *error);
+/* The same for a `piecemeal run`, which keeps it. */
+bool pm_run_give(char name[PM_RUN_NAME_BYTES], struct pm_error *error);
 
 /* The name that this process was given; NULL: none, or no name. */
 const char *pm_run_name(void);

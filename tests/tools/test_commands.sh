@@ -156,6 +156,12 @@ expect 1 'short.spv' "$piecemeal" shader canonicalize "$work/short.spv"
 expect 1 'no entry point' "$piecemeal" shader canonicalize "$shader" --entry other
 expect 1 'nowhere.spv' "$piecemeal" shader validate "$work/nowhere.spv"
 
+# A run that a game starts is another one; who starts a run and looks for its sessions gives it a name.
+expect 0 '^[0-9a-f]{16} alone$' env PIECEMEAL_RUN=00000000000000aa "$piecemeal" run -- \
+    sh -c 'test "$PIECEMEAL_RUN" != 00000000000000aa && echo "$PIECEMEAL_RUN ${PIECEMEAL_RUN_GIVEN:-alone}"'
+expect 0 '^00000000000000aa alone$' env PIECEMEAL_RUN=00000000000000aa PIECEMEAL_RUN_GIVEN=1 "$piecemeal" run -- \
+    sh -c 'echo "$PIECEMEAL_RUN ${PIECEMEAL_RUN_GIVEN:-alone}"'
+
 expect 1 'no aggregator database' "$piecemeal" db show
 expect 1 'nothing is known of nothing' "$piecemeal" db show --game nothing
 expect 2 'takes' "$piecemeal" db

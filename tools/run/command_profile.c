@@ -227,7 +227,7 @@ static bool replay_all(const struct replay *replay, bool *well, struct pm_error 
         const double began = pm_wall_seconds();
         char name[PM_RUN_NAME_BYTES];
         int status = 0;
-        ok = pm_run_begin(name, error) && play(replay, &status, error);
+        ok = pm_run_give(name, error) && play(replay, &status, error);
         char *game = ok ? game_of(replay) : NULL;
         *well = ok && judge(replay, status, game, began);
         if (*well && replay->out && i + 1 == replay->times)

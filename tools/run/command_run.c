@@ -289,7 +289,9 @@ static const char *what_next(const struct run *run, const struct pm_sync_info *i
  */
 static bool name_run(char name[PM_RUN_NAME_BYTES], struct pm_error *error)
 {
-    const char *given = pm_run_name();
+    /* What a game starts has a name in its environment, too. */
+    const char *given = getenv(PM_RUN_GIVEN) ? pm_run_name() : NULL;
+    unsetenv(PM_RUN_GIVEN);
     if (!given)
         return pm_run_begin(name, error);
     snprintf(name, PM_RUN_NAME_BYTES, "%s", given);

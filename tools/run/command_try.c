@@ -268,7 +268,7 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
         char name[PM_RUN_NAME_BYTES];
         const double began = pm_wall_seconds();
         int exit_status = 0;
-        if (!pm_run_begin(name, error))
+        if (!pm_run_give(name, error))
             return false;
         find_game(attempt);
         learn(attempt);

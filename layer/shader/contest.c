@@ -148,6 +148,7 @@ void pm_contests_unblock(struct pm_contests *contests)
     for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
         if (contest->blocked) {
             contest->blocked = false;
+            atomic_store(&contest->idle, false); /* nothing of it is being timed */
             atomic_store(&contest->due, true);
         }
 }

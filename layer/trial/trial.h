@@ -5,7 +5,7 @@
  * little to be told from noise. While a trial goes on, recordings of primary command buffers are
  * tracked, and in them the first uses of its pipelines in each frame are timed, alternately with
  * the one and the other, the order drawn anew for each pair so that what drifts cancels. A use is
- * paired with the same one of the next frame that has it, within 256: the pipeline's n-th call, or
+ * paired with the same one of the next frame that has it, within 576: the pipeline's n-th call, or
  * the n-th instance of a render pass.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive

@@ -10,7 +10,8 @@
 
 enum {
     CALLS_A_FRAME = 8,            /* of a pipeline */
-    LONGEST_GAP = 4 * TRIAL_LOOK, /* heartbeats between the halves of a pair */
+    LONGEST_GAP = 9 * TRIAL_LOOK, /* heartbeats between the halves of a pair: of what is used more
+                                     rarely the trial has fallen asleep */
 };
 
 /* ---- the next use ---- */

@@ -77,7 +77,7 @@ static void what_is_used_rarely_makes_no_pairs(void **state)
     trying_open(80000, NULL);
     for (int i = 0; i < 24; i++) {
         trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
-        trying_run_frames(rest, TRYING_ONCE, 300);
+        trying_run_frames(rest, TRYING_ONCE, 600);
     }
     trying_close();
     optimized_assert_logged("is used from now on", 0);

@@ -43,21 +43,27 @@ struct pm_sync_info {
     uint32_t retry_seconds;    /* begin no other try after; 0: the deadline */
 };
 
-/* Merges each ended session into one upload (one for each game, where a process had several; some where one would be too large), which it keeps beside
- * the file before it first sends it, so that a retry after a crash sends the same id and bytes; uploads it with
- * retries and exponential backoff with jitter (Retry-After is obeyed), and removes the session once it is
- * acknowledged (200, 204) or refused (400, 413: moved to spool/refused, with the reason beside it, and sent again when the aggregator says that
- * what refused it has changed: sync_refused.h). One that is not taken waits, and the others are sent; an aggregator that
- * does not answer, or fails at two in a row, is left alone, and the others are not (servers.h). Without
- * consent or without a url nothing leaves, which is no error; consent is read again before each session and each try. One process at a time: a second one waits for the first.
+/* Merges each ended session into one upload (one for each game, where a process had several; some
+ * where one would be too large), which it keeps beside the file before it first sends it, so that a
+ * retry after a crash sends the same id and bytes; uploads it with retries and exponential backoff
+ * with jitter (Retry-After is obeyed), and removes the session once it is acknowledged (200, 204)
+ * or refused (400, 413: moved to spool/refused, with the reason beside it, and sent again when the
+ * aggregator says that what refused it has changed: sync_refused.h). One that is not taken waits,
+ * and the others are sent; an aggregator that does not answer, or fails at two in a row, is left
+ * alone, and the others are not (servers.h). Without consent or without a url nothing leaves, which
+ * is no error; consent is read again before each session and each try. One process at a time: a
+ * second one waits for the first.
  *
- * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *error is the first that went
- * wrong, and only what else did is logged; *report says what was done before. What *report had is added to. */
+ * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *error is
+ * the first that went wrong, and only what else did is logged; *report says what was done before.
+ * What *report had is added to. */
 bool pm_sync_upload(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
 
-/* Pulls the game's PGO database into the cache by ETag; what the aggregator answers is decoded before it replaces
- * the old one. An aggregator that *report says is away is not asked, which is no error. It tells the aggregator which game is played, so it needs consent as an upload does, but a configuration
- * that withholds uploads does not withhold it. A game the aggregator does not know is no error. */
+/* Pulls the game's PGO database into the cache by ETag; what the aggregator answers is decoded
+ * before it replaces the old one. An aggregator that *report says is away is not asked, which is no
+ * error. It tells the aggregator which game is played, so it needs consent as an upload does, but a
+ * configuration that withholds uploads does not withhold it. A game the aggregator does not know is
+ * no error. */
 bool pm_sync_pull(const struct pm_sync_info *info, struct pm_sync_report *report, struct pm_error *error);
 
 /* Whether sync would go there at all: the url, the token file, the certificates' file. Asks nobody. */

@@ -19,8 +19,10 @@
 
 struct pm_spool_writer;
 
-/* folder NULL: what PIECEMEAL_SPOOL names (`piecemeal run --local` sets it), else the default. cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended
- * sessions, no more of them than it takes; where all of them would not be enough they stay, and the append fails with PM_ERROR_LIMIT. The file is created at the first append. */
+/* folder NULL: what PIECEMEAL_SPOOL names (`piecemeal run --local` sets it), else the default.
+ * cap_bytes bounds the whole folder: what was refused goes first, then the oldest ended sessions,
+ * no more of them than it takes; where all of them would not be enough they stay, and the append
+ * fails with PM_ERROR_LIMIT. The file is created at the first append. */
 struct pm_spool_writer *pm_spool_writer_create(const char *folder, uint64_t cap_bytes,
                                                struct pm_error *error);
 /* Marks the session as one that is never uploaded, whatever is said later: consent.upload was false while it was

@@ -180,16 +180,22 @@ static void an_undecided_winner_ends_it(void **state)
     close_session();
 }
 
-/* Four shaders are not drawn any more, and a fifth is. */
-static void what_is_not_drawn_stops_nobody(void **state)
+/* A session in which as many contests are open as may be. */
+static void open_all(void)
 {
-    (void)state;
     open_session(1.2);
     for (uint32_t i = 0; i < OPEN; i++)
         make(i);
     run_frames(1);
     /* Each has one of its variants. */
     wait_for_made(2 * OPEN);
+}
+
+/* Four shaders are not drawn any more, and a fifth is. */
+static void what_is_not_drawn_stops_nobody(void **state)
+{
+    (void)state;
+    open_all();
     make(OPEN);
     game.first = OPEN;
     assert_true(run_until("none is faster", 1));
@@ -203,11 +209,7 @@ static void what_is_not_drawn_stops_nobody(void **state)
 static void each_shader_has_its_turn(void **state)
 {
     (void)state;
-    open_session(1.2);
-    for (uint32_t i = 0; i < OPEN; i++)
-        make(i);
-    run_frames(1);
-    wait_for_made(2 * OPEN);
+    open_all();
     for (uint32_t i = 0; i < OPEN + 2; i++)
         make(OPEN);
     run_frames(1);

@@ -72,17 +72,29 @@ static void halve(struct pm_halving *halving)
     halving->round++;
 }
 
-bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *times)
+/* Those left that were measured less often, to `due`; returns how many. */
+static uint32_t find_due(const struct pm_halving *halving, double wanted, uint32_t *due)
 {
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < halving->count; i++)
+        if (!halving->left[i] && halving->seen[i].count < wanted)
+            due[count++] = i;
+    return count;
+}
+
+bool pm_halving_next(struct pm_halving *halving, struct pm_random *random, uint32_t *variant,
+                     uint32_t *times)
+{
+    uint32_t due[PM_HALVING_MOST];
     while (count_left(halving) > 0) {
         /* Each round they have been measured twice as often as before in all. */
         const double wanted = ldexp(PM_HALVING_FIRST, (int)halving->round);
-        for (uint32_t i = 0; i < halving->count; i++)
-            if (!halving->left[i] && halving->seen[i].count < wanted) {
-                *variant = i;
-                *times = (uint32_t)(wanted - halving->seen[i].count);
-                return true;
-            }
+        const uint32_t count = find_due(halving, wanted, due);
+        if (count > 0) {
+            *variant = due[pm_random_below(random, count)];
+            *times = (uint32_t)(wanted - halving->seen[*variant].count);
+            return true;
+        }
         if (count_left(halving) <= LEAST_LEFT)
             return false;
         halve(halving);

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/anytime.h"
+#include "base/random.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -36,8 +37,11 @@ void pm_halving_init(struct pm_halving *halving, uint32_t count);
  * how many there was room for. */
 uint32_t pm_halving_add(struct pm_halving *halving, uint32_t count);
 
-/* The variant to measure next, and how many times; false: it is over. Ends rounds. */
-bool pm_halving_next(struct pm_halving *halving, uint32_t *variant, uint32_t *times);
+/* The variant to measure next, and how many times; false: it is over. Ends rounds. Which one of the
+ * round is drawn: in a fixed order the same variants would always be measured while a level loads
+ * or begins. */
+bool pm_halving_next(struct pm_halving *halving, struct pm_random *random, uint32_t *variant,
+                     uint32_t *times);
 
 /* What a variant was measured at; those that come to nothing, as they cannot be made, are left. */
 void pm_halving_take(struct pm_halving *halving, uint32_t variant, const struct pm_anytime *seen);

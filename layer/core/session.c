@@ -1,5 +1,6 @@
 #include "layer/core/session.h"
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "layer/core/build_name.h"
 #include "profile/journal.h"
@@ -66,6 +67,14 @@ static void log_journal(struct pm_log *log, const struct pm_journal_state *state
                     "all specialized shaders are held back until %u sessions have ended properly "
                     "(piecemeal doctor)",
                     state->safe_for);
+}
+
+uint64_t pm_session_seed(const struct pm_instance *instance)
+{
+    uint64_t seed = instance->config.sampler.seed;
+    if (!instance->config.sampler.seed_set && !pm_random_system(&seed, sizeof seed))
+        seed = (uint64_t)pm_now();
+    return seed;
 }
 
 struct pm_journal *pm_session_journal(struct pm_instance *instance)

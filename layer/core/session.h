@@ -29,6 +29,9 @@ bool pm_session_optimizes(const struct pm_instance *instance);
 /* Whether it is to try anything: sampler.kinds has timing, and variants may be used. */
 bool pm_session_tries(const struct pm_instance *instance);
 
+/* Where draws by lot begin: sampler.seed, else a random number, another one at each call. */
+uint64_t pm_session_seed(const struct pm_instance *instance);
+
 /* The journal of the game's specialized variants, opened at the first call; what it found is
  * logged. NULL: it cannot be kept, so no variant may be used. */
 struct pm_journal *pm_session_journal(struct pm_instance *instance);

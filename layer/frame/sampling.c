@@ -1,6 +1,7 @@
 #include "layer/frame/sampling.h"
 
 #include "base/clock.h"
+#include "layer/core/session.h"
 #include "layer/core/trace.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
@@ -28,9 +29,6 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
         return NULL;
     memset(sampling, 0, sizeof *sampling);
     const struct pm_config *config = &device->instance->config;
-    uint64_t seed = config->sampler.seed;
-    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
-        seed = (uint64_t)pm_now();
     sampling->device = device;
     sampling->arm = arm;
     sampling->probability = config->sampler.api_probability;
@@ -39,7 +37,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     double in_windows = config->sampler.window_frames * config->sampler.window_probability;
     sampling->share = config->sampler.window_probability >= 1 ? 1 : in_windows / (in_windows + 1);
     pthread_mutex_init(&sampling->lock, NULL);
-    pm_random_init(&sampling->random, seed);
+    pm_random_init(&sampling->random, pm_session_seed(device->instance));
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);

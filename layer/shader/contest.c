@@ -94,6 +94,10 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
         return NULL;
     contest->owner = contests;
     contest->record = record;
+    uint64_t of_key;
+    memcpy(&of_key, record->key.bytes, sizeof of_key);
+    pm_random_init(&contest->random,
+                   pm_random_mix(pm_session_seed(contests->device->instance) ^ of_key));
     struct pm_environment environment = contests->environment;
     environment.subgroup_size = record->environment.subgroup_size;
     pm_contest_field(contest, contests->device, &environment, sizes_of(contest, pipeline));
@@ -227,15 +231,6 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
     return shader->entry != NULL;
 }
 
-bool pm_contest_make(struct pm_contest *contest, uint32_t index)
-{
-    struct pm_arm *arm = &contest->arms[index];
-    if (!arm->made && !make(contest, arm))
-        finish_arm(arm);
-    arm->made = true;
-    return arm->shader.module.words.count > 0;
-}
-
 /* ---- pairs ---- */
 
 static bool is_recipe(const struct pm_variant_choice *choice)
@@ -342,17 +337,30 @@ void pm_contest_keep(const struct pm_contest *contest, uint32_t arm)
     pm_verdicts_put_seen(pm_session_verdicts(contest->owner->device->instance), &kept);
 }
 
-bool pm_contest_recall(struct pm_contest *contest, uint32_t arm)
+static void recall(struct pm_contest *contest, uint32_t arm)
 {
     const struct pm_kept_variant by = named(contest, arm);
     struct pm_kept_variant kept;
     const int64_t oldest = by.seen_at - PM_DAYS_UNDECIDED * INT64_C(86400);
-    if (!pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
-                          &by.original, &by.environment, &kept) ||
-        !(kept.seen.count > 0) || kept.seen_at < oldest || kept.seen_at > by.seen_at)
-        return false;
-    pm_halving_take(&contest->halving, arm, &kept.seen);
-    return true;
+    if (pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
+                         &by.original, &by.environment, &kept) &&
+        kept.seen.count > 0 && kept.seen_at >= oldest && kept.seen_at <= by.seen_at)
+        pm_halving_take(&contest->halving, arm, &kept.seen);
+}
+
+bool pm_contest_make(struct pm_contest *contest, uint32_t index)
+{
+    for (uint32_t a = 0; a <= index; a++) {
+        struct pm_arm *arm = &contest->arms[a];
+        if (arm->made)
+            continue;
+        arm->made = true;
+        if (make(contest, arm))
+            recall(contest, a);
+        else
+            finish_arm(arm);
+    }
+    return contest->arms[index].shader.module.words.count > 0;
 }
 
 /* ---- the end ---- */

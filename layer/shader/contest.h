@@ -6,7 +6,7 @@
  *
  * One that does not end goes on in the next session: what was seen of each variant is kept. The
  * oldest contest comes first wherever several wait for the compiler, so that one ends before all
- * have begun.
+ * have begun. In which order a round's variants are measured is drawn.
  *
  * First come the recipes by themselves, and the subgroup sizes that the pipeline may require; then,
  * where one of them won, the best of them in pairs, one after the other in either order, against
@@ -49,6 +49,7 @@ struct pm_contest {
     struct pm_contests *owner;
     const struct pm_shader_record *record;
     struct pm_halving halving;
+    struct pm_random random; /* of the order in which variants are measured */
     struct pm_arm arms[PM_HALVING_MOST];
     bool paired;              /* the pairs take part */
     uint32_t current, winner; /* arms */
@@ -99,11 +100,11 @@ bool pm_contest_winner(struct pm_contest *contest);
 /* The winner cannot be built. */
 void pm_contest_give_up(struct pm_contest *contest);
 
-/* Makes the module of an arm, at most once. false: it takes no part. */
+/* Makes the module of an arm, at most once, and of all in front of it: of arms that come out equal
+ * the first takes part, in whatever order they are measured. What an earlier session has seen of
+ * them counts as seen. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
 
-/* What an earlier session has seen of an arm that was just made counts as seen; false: nothing. */
-bool pm_contest_recall(struct pm_contest *contest, uint32_t arm);
 /* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
 void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);
 

@@ -101,10 +101,8 @@ static bool take_made(struct pm_contest *contest, const struct pm_variant_choice
 {
     const uint32_t at = contest->halving.count;
     take(contest, choice);
-    if (contest->halving.count > at && pm_contest_make(contest, at)) {
-        pm_contest_recall(contest, at);
+    if (contest->halving.count > at && pm_contest_make(contest, at))
         return true;
-    }
     contest->halving.count = at;
     contest->arms[at] = (struct pm_arm){0};
     return false;

@@ -222,9 +222,11 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
 /* What is measured next, and how many times; false: it is over. */
 static bool next(struct pm_contest *contest, uint32_t *times)
 {
-    return pm_halving_next(&contest->halving, &contest->current, times) ||
-           (pm_contest_pair(contest) &&
-            pm_halving_next(&contest->halving, &contest->current, times));
+    do
+        if (pm_halving_next(&contest->halving, &contest->random, &contest->current, times))
+            return true;
+    while (pm_contest_pair(contest));
+    return false;
 }
 
 /* What is cut short when the device goes says nothing of a variant: the next session goes on. */
@@ -234,8 +236,9 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
     contest->blocked = false;
     while (next(contest, &times)) {
         struct pm_arm *arm = &contest->arms[contest->current];
-        const bool first = !arm->made, usable = pm_contest_make(contest, contest->current);
-        if (first && usable && pm_contest_recall(contest, contest->current))
+        const double *seen = &contest->halving.seen[contest->current].count, before = *seen;
+        const bool usable = pm_contest_make(contest, contest->current);
+        if (*seen != before) /* by an earlier session */
             continue;
         struct pm_optimized *built = usable ? build_arm(optimizer, contest, arm) : NULL;
         if (built) {

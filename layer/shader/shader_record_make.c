@@ -1,6 +1,7 @@
 /* Shader records: what is made of a canonical module. */
 #include "layer/shader/shader_record_make.h"
 
+#include "layer/core/session.h"
 #include "layer/shader/points_deficit.h"
 #include "layer/shader/shader_record_instrument.h"
 #include <stdlib.h>
@@ -77,12 +78,9 @@ static bool make_values(const struct pm_device *device, struct pm_shader_record 
 static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
                          struct pm_error *error)
 {
-    const struct pm_config *config = &device->instance->config;
-    uint64_t seed = config->sampler.seed, of_key;
-    if (!config->sampler.seed_set && !pm_random_system(&seed, sizeof seed))
-        return pm_fail(error, PM_ERROR_IO, "the system gives no random numbers");
+    uint64_t of_key;
     memcpy(&of_key, record->key.bytes, sizeof of_key);
-    if (!split_points(device, record, seed ^ of_key))
+    if (!split_points(device, record, pm_session_seed(device->instance) ^ of_key))
         return no_memory(error);
     const uint32_t count = record->sampler ? pm_shader_sampler_batch_count(record->sampler) : 0;
     record->batches = pm_record_batches_create(count);

@@ -89,8 +89,7 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     kept->any = kept->words && may_skip_canonicalizing(device) &&
                 (pm_verdicts_any_at_once(kept->verdicts, &environment) ||
                  device->instance->signed_verdicts.count > 0);
-    if (config->sampler.seed_set || !pm_random_system(&kept->lot, sizeof kept->lot))
-        kept->lot = config->sampler.seed;
+    kept->lot = pm_session_seed(device->instance);
     return kept;
 }
 

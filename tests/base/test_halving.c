@@ -26,7 +26,7 @@ static struct run simulate(const double *truth, double noise, uint64_t seed)
     uint32_t variant, times;
     pm_random_init(&random, seed);
     pm_halving_init(&halving, VARIANTS);
-    while (pm_halving_next(&halving, &variant, &times)) {
+    while (pm_halving_next(&halving, &random, &variant, &times)) {
         struct pm_anytime seen = halving.seen[variant];
         for (uint32_t i = 0; i < times; i++) {
             double sum = 0;
@@ -81,10 +81,12 @@ static void test_added(void **state)
 {
     (void)state;
     struct pm_halving halving;
+    struct pm_random random;
     uint32_t variant, times, best[3], winner;
+    pm_random_init(&random, 1);
     pm_halving_init(&halving, 4);
     const double truth[] = {0.05, -0.1, -0.05, -0.08, -0.2, 0.1};
-    while (pm_halving_next(&halving, &variant, &times)) {
+    while (pm_halving_next(&halving, &random, &variant, &times)) {
         struct pm_anytime seen = halving.seen[variant];
         for (uint32_t i = 0; i < times; i++)
             pm_anytime_add(&seen, truth[variant]);
@@ -98,35 +100,66 @@ static void test_added(void **state)
     assert_int_equal(best[0], 1);
 
     assert_int_equal(pm_halving_add(&halving, 2), 2);
-    uint32_t first = 0;
-    while (pm_halving_next(&halving, &variant, &times)) {
+    while (pm_halving_next(&halving, &random, &variant, &times)) {
         assert_true(variant == 1 || variant > 3);
-        first = first ? first : variant;
         struct pm_anytime seen = halving.seen[variant];
         for (uint32_t i = 0; i < times; i++)
             pm_anytime_add(&seen, truth[variant]);
         pm_halving_take(&halving, variant, &seen);
     }
-    assert_int_equal(first, 4);
     assert_true(pm_halving_winner(&halving, &winner));
     assert_int_equal(winner, 4);
     assert_int_equal(pm_halving_add(&halving, PM_HALVING_MOST), PM_HALVING_MOST - 6);
+}
+
+/* Each is as often the first of a round, and the last. */
+static void test_order_is_drawn(void **state)
+{
+    (void)state;
+    enum { COUNT = 6, RUNS = 6000 };
+    uint32_t first[COUNT] = {0}, last[COUNT] = {0};
+    struct pm_random random;
+    pm_random_init(&random, 1);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct pm_halving halving;
+        bool measured[COUNT] = {false};
+        pm_halving_init(&halving, COUNT);
+        for (uint32_t i = 0; i < COUNT; i++) {
+            struct pm_anytime seen = {0};
+            uint32_t variant, times;
+            assert_true(pm_halving_next(&halving, &random, &variant, &times));
+            assert_false(measured[variant]);
+            measured[variant] = true;
+            first[variant] += i == 0;
+            last[variant] += i == COUNT - 1;
+            for (uint32_t t = 0; t < times; t++)
+                pm_anytime_add(&seen, -0.01);
+            pm_halving_take(&halving, variant, &seen);
+        }
+    }
+    /* 1,000 each, within five standard deviations. */
+    for (uint32_t i = 0; i < COUNT; i++) {
+        assert_in_range(first[i], 850, 1150);
+        assert_in_range(last[i], 850, 1150);
+    }
 }
 
 static void test_none_and_one(void **state)
 {
     (void)state;
     struct pm_halving halving;
+    struct pm_random random;
     uint32_t variant, times;
+    pm_random_init(&random, 1);
     pm_halving_init(&halving, 0);
-    assert_false(pm_halving_next(&halving, &variant, &times));
+    assert_false(pm_halving_next(&halving, &random, &variant, &times));
     assert_false(pm_halving_winner(&halving, &variant));
     pm_halving_init(&halving, 1);
-    assert_true(pm_halving_next(&halving, &variant, &times));
+    assert_true(pm_halving_next(&halving, &random, &variant, &times));
     assert_int_equal(variant, 0);
     assert_int_equal(times, PM_HALVING_FIRST);
     pm_halving_leave(&halving, 0);
-    assert_false(pm_halving_next(&halving, &variant, &times));
+    assert_false(pm_halving_next(&halving, &random, &variant, &times));
     assert_false(pm_halving_winner(&halving, &variant));
     pm_halving_init(&halving, 1000);
     assert_int_equal(halving.count, PM_HALVING_MOST);
@@ -138,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_finds_the_fastest),
         cmocka_unit_test(test_no_winner),
         cmocka_unit_test(test_added),
+        cmocka_unit_test(test_order_is_drawn),
         cmocka_unit_test(test_none_and_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,12 +156,34 @@ uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop)
     return turns;
 }
 
-/* ---- the last test ---- */
-
 static bool is_inside(const struct pm_loops *loops, uint32_t loop, const struct pm_ir_block *block)
 {
     return pm_loop_is_around(loops, loop, loops->loop_of[block->index]);
 }
+
+/* How many ways lead out of it, ends of the lane among them. */
+static uint32_t count_exits(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_cfg *cfg = pm_cfg(function);
+    const struct pm_loops *loops = pm_loops(function);
+    uint32_t exits = 0;
+    for (uint32_t b = 0; b < cfg->count; b++) {
+        const uint32_t first = cfg->flow.successor_start[b], end = cfg->flow.successor_start[b + 1];
+        if (!is_inside(loops, loop, cfg->blocks[b]))
+            continue;
+        exits += first == end;
+        for (uint32_t s = first; s < end; s++)
+            exits += !is_inside(loops, loop, cfg->blocks[cfg->flow.successors[s]]);
+    }
+    return exits;
+}
+
+uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop)
+{
+    return count_exits(function, loop) == 1 ? pm_loop_turns(function, loop) : 0;
+}
+
+/* ---- the last test ---- */
 
 static bool is_used_behind(const struct pm_loops *loops, uint32_t loop,
                            const struct pm_ir_instr *instr)

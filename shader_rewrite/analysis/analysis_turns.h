@@ -15,6 +15,10 @@ enum { PM_MOST_TURNS = 256 };
  * turn, and its comparison with a third is the one way out. 0: none, or not known. */
 uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
 
+/* The same where that is the only way out of it: no return, kill, or way out of a loop around it
+ * either. So whoever comes to it makes these turns. */
+uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop);
+
 /* Whether it shows that what leads to a loop's exit, and to its first turn, runs once more than the
  * rest: it has an effect, or a value of its own is used behind the loop. SPIRV-Tools' unroller
  * leaves that last time out (LoopUnrollerUtilsImpl::FullyUnroll, v2025.1). Of a loop with several

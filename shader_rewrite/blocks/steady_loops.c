@@ -95,6 +95,22 @@ static void judge_histogram(const struct pm_blocks *blocks, uint32_t first,
         turns->steady = always;
 }
 
+/* ---- by what the module says ---- */
+
+static void judge_known(const struct pm_blocks *blocks, uint32_t known,
+                        struct pm_steady_loop *turns)
+{
+    turns->turns = known;
+    if (known < 2)
+        turns->reason = "it turns once";
+    else if (known > PM_STEADY_MOST_TURNS)
+        turns->reason = "it turns too often";
+    else if (!pm_blocks_is_uniform(blocks, turns->latch))
+        turns->reason = "lanes of a subgroup do not turn together";
+    else
+        turns->steady = turns->always = known;
+}
+
 /* ---- by means ---- */
 
 static void judge_means(const struct pm_blocks *blocks, struct pm_steady_loop *turns)
@@ -117,6 +133,7 @@ static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop 
 {
     const struct pm_blocks *blocks = f->blocks;
     const uint32_t header = f->cfg->blocks[f->loops->loops[loop].header]->label->result->id;
+    const uint32_t known = pm_loop_turns_always(blocks->function, loop);
     const uint32_t first = header < blocks->label_bound ? blocks->turns[header] : UINT32_MAX;
     turns->rare = pm_blocks_numbers(blocks, turns->latch).subgroups <
                   blocks->cold_share; /* of those that enter the shader */
@@ -124,7 +141,9 @@ static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop 
         turns->reason = "hardly any subgroup turns";
         return;
     }
-    if (first != UINT32_MAX && isfinite(reach(blocks, first, 1)))
+    if (known > 0)
+        judge_known(blocks, known, turns);
+    else if (first != UINT32_MAX && isfinite(reach(blocks, first, 1)))
         judge_histogram(blocks, first, turns);
     else
         judge_means(blocks, turns);

@@ -65,7 +65,8 @@ struct pm_turn_points {
     uint32_t loop_count, count; /* count: of points, loop_count * PM_TURN_POINTS */
 };
 /* The turns of the loops that are small enough for two copies at least (blocks/steady_loops.h), in
- * the entry point's function. Canonical words in. */
+ * the entry point's function, but of those whose number of turns the module says
+ * (analysis_turns.h). Canonical words in. */
 bool pm_points_turns(const uint32_t *words, size_t count, struct pm_turn_points *out,
                      struct pm_error *error);
 void pm_turn_points_finish(struct pm_turn_points *points);

@@ -28,7 +28,7 @@ static bool find(const struct pm_ir_function *function, struct pm_turn_points *o
         const struct pm_ir_block *latch = loop == PM_NO_LOOP ? NULL : pm_loop_latch(function, loop);
         /* A latch that is another loop's header runs once a turn of that one. */
         if (!latch || (b != latch->index && pm_ir_merge(latch)) ||
-            2 * sizes[loop] > PM_TURNS_MOST_INSTRUCTIONS)
+            2 * sizes[loop] > PM_TURNS_MOST_INSTRUCTIONS || pm_loop_turns_always(function, loop) > 0)
             continue;
         out->loops[out->loop_count++] = (struct pm_turn_loop){
             .header = cfg->blocks[b]->label->result->id,

@@ -70,6 +70,56 @@ static void test_other_signs(void **state)
                      0);
 }
 
+/* The turns that whoever comes to a loop makes: one of four, which does something in its body. */
+static uint32_t turns_always(const char *body)
+{
+    char text[2048];
+    struct pm_error error;
+    snprintf(text, sizeof text,
+             "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+             "OpEntryPoint Fragment %%main \"main\"\nOpExecutionMode %%main OriginUpperLeft\n"
+             "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%bool = OpTypeBool\n"
+             "%%uint = OpTypeInt 32 0\n%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n"
+             "%%u4 = OpConstant %%uint 4\n"
+             "%%main = OpFunction %%void None %%fn\n%%entry = OpLabel\nOpBranch %%loop\n"
+             "%%loop = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%j %%latch\n"
+             "%%more = OpULessThan %%bool %%i %%u4\nOpLoopMerge %%end %%latch None\n"
+             "OpBranchConditional %%more %%body %%end\n%%body = OpLabel\n"
+             "%%last = OpIEqual %%bool %%i %%u1\n%s%%latch = OpLabel\n"
+             "%%j = OpIAdd %%uint %%i %%u1\nOpBranch %%loop\n%%end = OpLabel\nOpReturn\n"
+             "OpFunctionEnd\n",
+             body);
+    struct pm_words words = pm_test_assemble(text, 3);
+    struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
+    assert_non_null(module);
+    struct pm_ir_function *function = module->first_function;
+    assert_true(pm_analysis_require(function, PM_ANALYSIS_LOOPS, &error));
+    const uint32_t turns = pm_loop_turns_always(function, 0);
+    pm_ir_module_destroy(module);
+    pm_words_finish(&words);
+    return turns;
+}
+
+static void test_other_ways_out(void **state)
+{
+    (void)state;
+    assert_int_equal(turns_always("OpBranch %latch\n"), 4);
+    assert_int_equal(turns_always("OpSelectionMerge %then None\n"
+                                  "OpBranchConditional %last %inner %then\n"
+                                  "%inner = OpLabel\nOpBranch %then\n"
+                                  "%then = OpLabel\nOpBranch %latch\n"),
+                     4);
+    for (int i = 0; i < 3; i++) {
+        static const char *const ends[] = {"OpReturn", "OpKill", "OpBranch %end"};
+        char body[256];
+        snprintf(body, sizeof body,
+                 "OpSelectionMerge %%then None\nOpBranchConditional %%last %%inner %%then\n"
+                 "%%inner = OpLabel\n%s\n%%then = OpLabel\nOpBranch %%latch\n",
+                 ends[i]);
+        assert_int_equal(turns_always(body), 0);
+    }
+}
+
 /* What counts begins anew at the other end. */
 static void test_wraps(void **state)
 {
@@ -87,8 +137,8 @@ static void test_wraps(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_counts),
-                                       cmocka_unit_test(test_other_signs),
-                                       cmocka_unit_test(test_wraps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts), cmocka_unit_test(test_other_signs),
+        cmocka_unit_test(test_other_ways_out), cmocka_unit_test(test_wraps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,10 +9,11 @@
 #include "tests/cmocka_includes.h"
 
 /* Blocks: 0, 1 header, 2 body, 3 latch, 4 behind. */
-#define LOOP(control)                                                                              \
-    "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"                                                \
+#define LOOP(control) "%n = OpConvertFToU %uint %u\n" LOOP_TO("%n", control)
+#define LOOP_TO(to, control)                                                                       \
+    "OpBranch %loop\n"                                                                             \
     "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
-    "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch " control "\n"                       \
+    "%more = OpULessThan %bool %i " to "\nOpLoopMerge %end %latch " control "\n"                   \
     "OpBranchConditional %more %body %end\n"                                                       \
     "%body = OpLabel\n%f = OpConvertUToF %float %i\nOpStore %to %f\nOpBranch %latch\n"             \
     "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n%end = OpLabel\n"
@@ -61,6 +62,11 @@ static void test_loops(void **state)
         {LOOP("None"), alone, "None", "lanes of a subgroup do not turn together", false},
         {LOOP("None"), often, "None", "it turns too seldom, or too often", false},
         {LOOP("None"), unknown, "None", "how often it turns is not known", false},
+        /* The code says how often. */
+        {LOOP_TO("%u5", "None"), unknown, "Unroll", "it turns equally often", true},
+        {LOOP_TO("%u5", "None"), often, "Unroll", "it turns equally often", true},
+        {LOOP_TO("%u1", "None"), five, "None", "it turns once", false},
+        {LOOP_TO("%u5", "None"), alone, "None", "lanes of a subgroup do not turn together", false},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         check(&rows[i]);

@@ -177,8 +177,12 @@ static void make_record(struct pm_shader_records *records, struct pm_raw_shader 
     raw->tried = true;
     if (pm_shader_may_do_without_casts(records->device, &asked->words, &raw->error) &&
         pm_shader_canonicalize(records->device, records->store, &raw->digest, asked, &canonical,
-                               &raw->error))
-        raw->record = add_record(records, asked->request, &canonical, &raw->error);
+                               &raw->error)) {
+        if (pm_shader_may_be_changed(records->device, &canonical, &raw->error))
+            raw->record = add_record(records, asked->request, &canonical, &raw->error);
+        else
+            pm_words_finish(&canonical);
+    }
     if (!raw->record)
         note_left_alone(records, raw);
 }

@@ -2,6 +2,7 @@
 
 #include "layer/core/trace.h"
 #include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/quirks/helper_loops.h"
 #include "shader_rewrite/quirks/hiding_casts.h"
 #include <stdlib.h>
 #include <string.h>
@@ -106,4 +107,21 @@ bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct
     return !has || pm_fail(error, PM_ERROR_UNSUPPORTED,
                            "it casts floats to integers and back, and this driver folds floats "
                            "inexactly without such casts");
+}
+
+bool pm_shader_may_be_changed(const struct pm_device *device, const struct pm_words *canonical,
+                              struct pm_error *error)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    bool has;
+    if (!(pm_quirks_of(&driver) & PM_QUIRK_HELPERS_LEAVE))
+        return true;
+    struct pm_ir_module *module = pm_ir_parse(canonical->data, canonical->count, error);
+    if (!module)
+        return false;
+    const bool looked = pm_has_helper_loops(module, &has, error);
+    pm_ir_module_destroy(module);
+    return looked && (!has || pm_fail(error, PM_ERROR_UNSUPPORTED,
+                                      "it takes derivatives of what a loop leaves behind, which "
+                                      "this driver's helper invocations leave too early"));
 }

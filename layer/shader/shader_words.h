@@ -27,5 +27,10 @@ bool pm_shader_canonicalize(const struct pm_device *device, struct pm_shader_sto
 bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct pm_words *original,
                                     struct pm_error *error);
 
+/* On the drivers whose helper invocations do not leave loops too early, and where nothing depends
+ * on it. */
+bool pm_shader_may_be_changed(const struct pm_device *device, const struct pm_words *canonical,
+                              struct pm_error *error);
+
 /* For what it gets wrong. */
 struct pm_driver pm_device_driver(const struct pm_device *device);

@@ -172,6 +172,18 @@ bool pm_quads_need(const struct pm_quads *q, const struct pm_ir_instr *instr)
     return instr->result && instr->result->id < q->bound && q->needed[instr->result->id];
 }
 
+static bool compute_needed(struct pm_quads *q, const struct pm_ir_function *function,
+                           struct pm_arena *arena)
+{
+    q->needed = pm_arena_zalloc(arena, q->bound, sizeof(bool));
+    struct needing n = {.q = q};
+    n.work = pm_arena_zalloc(arena, q->bound, sizeof(struct pm_ir_def *));
+    if (!q->needed || !n.work)
+        return false;
+    find_needed(&n, function);
+    return true;
+}
+
 bool pm_quads_compute(struct pm_quads *q, const struct pm_ir_function *function,
                       struct pm_arena *arena)
 {
@@ -180,13 +192,12 @@ bool pm_quads_compute(struct pm_quads *q, const struct pm_ir_function *function,
     if (!q->ends_in_loop)
         return false;
     find_ends(q, function);
-    if (q->first_behind == UINT32_MAX)
-        return true;
-    q->needed = pm_arena_zalloc(arena, q->bound, sizeof(bool));
-    struct needing n = {.q = q};
-    n.work = pm_arena_zalloc(arena, q->bound, sizeof(struct pm_ir_def *));
-    if (!q->needed || !n.work)
-        return false;
-    find_needed(&n, function);
-    return true;
+    return q->first_behind == UINT32_MAX || compute_needed(q, function, arena);
+}
+
+bool pm_quads_compute_needed(struct pm_quads *q, const struct pm_ir_function *function,
+                             struct pm_arena *arena)
+{
+    *q = (struct pm_quads){.bound = function->module->bound};
+    return compute_needed(q, function, arena);
 }

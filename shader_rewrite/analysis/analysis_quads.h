@@ -24,6 +24,10 @@ struct pm_quads {
 bool pm_quads_compute(struct pm_quads *quads, const struct pm_ir_function *function,
                       struct pm_arena *arena);
 
+/* What is needed alone, though all lanes end together; it needs no other analysis. */
+bool pm_quads_compute_needed(struct pm_quads *quads, const struct pm_ir_function *function,
+                             struct pm_arena *arena);
+
 /* Whether a lane may have ended before others come to this block's end. */
 bool pm_quads_ended(const struct pm_quads *quads, const struct pm_ir_function *function,
                     uint32_t block);

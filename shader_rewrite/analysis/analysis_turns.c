@@ -161,8 +161,9 @@ static bool is_inside(const struct pm_loops *loops, uint32_t loop, const struct 
     return pm_loop_is_around(loops, loop, loops->loop_of[block->index]);
 }
 
-/* How many ways lead out of it, ends of the lane among them. */
-static uint32_t count_exits(const struct pm_ir_function *function, uint32_t loop)
+/* How many ways lead out of it, ends of the lane among them; and the last block that has one. */
+static uint32_t count_exits(const struct pm_ir_function *function, uint32_t loop,
+                            const struct pm_ir_block **exit)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_loops *loops = pm_loops(function);
@@ -171,16 +172,21 @@ static uint32_t count_exits(const struct pm_ir_function *function, uint32_t loop
         const uint32_t first = cfg->flow.successor_start[b], end = cfg->flow.successor_start[b + 1];
         if (!is_inside(loops, loop, cfg->blocks[b]))
             continue;
-        exits += first == end;
+        uint32_t here = first == end;
         for (uint32_t s = first; s < end; s++)
-            exits += !is_inside(loops, loop, cfg->blocks[cfg->flow.successors[s]]);
+            here += !is_inside(loops, loop, cfg->blocks[cfg->flow.successors[s]]);
+        *exit = here > 0 ? cfg->blocks[b] : *exit;
+        exits += here;
     }
     return exits;
 }
 
 uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop)
 {
-    return count_exits(function, loop) == 1 ? pm_loop_turns(function, loop) : 0;
+    const struct pm_ir_block *exit = NULL;
+    const uint32_t exits = count_exits(function, loop, &exit);
+    const uint32_t back = exits == 1 ? pm_loop_turns(function, loop) : 0;
+    return back > 0 && exit == pm_loop_latch(function, loop) ? back + 1 : back;
 }
 
 /* ---- the last test ---- */

@@ -15,8 +15,9 @@ enum { PM_MOST_TURNS = 256 };
  * turn, and its comparison with a third is the one way out. 0: none, or not known. */
 uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
 
-/* The same where that is the only way out of it: no return, kill, or way out of a loop around it
- * either. So whoever comes to it makes these turns. */
+/* How often whoever comes to the loop comes to the block that leads back: one more than the above
+ * where that block has the comparison (do … while). 0: not known, or there is another way out, be
+ * it a return, a kill, or one out of a loop around it. */
 uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop);
 
 /* Whether it shows that what leads to a loop's exit, and to its first turn, runs once more than the

@@ -316,9 +316,14 @@ static void end_one(const struct pm_block_counts *c, struct pm_ir_block *merge,
 
 void pm_block_counts_add(struct pm_block_counts *c, uint32_t index, struct pm_ir_block *block)
 {
+    pm_block_counts_add_at(c, index, pm_ir_block_start(block));
+}
+
+void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm_ir_instr *at)
+{
     struct pm_ir_builder *b = &c->instrument->builder;
     const bool waits = has_register(c, index);
-    struct pm_ir_block *rest = pm_block_open(b, block);
+    struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
     struct pm_ir_def *live = build_live(c);
     struct pm_ir_def *lanes = count_bits(c, build_ballot(c, live), SpvGroupOperationReduce);
     /* The lanes of a block are among those at entry, so that equal numbers are equal masks. A lane

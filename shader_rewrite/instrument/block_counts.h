@@ -47,6 +47,8 @@ struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *counts)
 
 /* Counts one of the info's points, that is not the entry block, at its block. */
 void pm_block_counts_add(struct pm_block_counts *counts, uint32_t index, struct pm_ir_block *block);
+/* The same where lanes come to an instruction, as pm_block_open_at takes one. */
+void pm_block_counts_add_at(struct pm_block_counts *counts, uint32_t index, struct pm_ir_instr *at);
 
 /* Once all are counted: lets what waits be added wherever lanes leave. */
 void pm_block_counts_end(struct pm_block_counts *counts);

@@ -3,9 +3,14 @@
  * block that leads back. A block of its own, which those enter whose number is a point's, is
  * counted as any other (block_counts.h).
  *
- *     before the loop:  turn = 0
- *     header:           if (turn == 0) count that the loop is come to
+ *     before the loop:  turn = 0; count that the loop is come to
  *     latch:            turn++; if (turn == 1) count the first turn; if (turn == 2) …
+ *
+ * Where several ways lead to the header from outside, or one that leads elsewhere too, the header
+ * counts that it is come to: if (turn == 0). Only there, since a compiler makes of such a loop one
+ * that begins elsewhere in its turn (Mesa's nir_opt_loop, "peel initial if"). On lavapipe 25.0
+ * helper invocations then end a loop in another part of the turn, and derivatives behind it are
+ * others.
  */
 #include "shader_rewrite/instrument/block_counts.h"
 #include "shader_rewrite/ir/block_open.h"
@@ -48,20 +53,26 @@ static void count_at(struct pm_block_counts *counts, uint32_t index, struct pm_i
 /* One of the loops with points: `first` up to but not `end` of the info's. */
 struct turning {
     struct pm_ir_block *header, *latch;
+    struct pm_ir_instr
+        *before;            /* where whoever comes to it from outside passes; NULL: the header */
     struct pm_ir_def *turn; /* variable */
     uint32_t first, end;
 };
 
-static void begin_at_zero(struct pm_instrument *p, const struct turning *loop)
+/* Sets the loop's number, and finds where it is come to. */
+static void begin_at_zero(struct pm_instrument *p, struct turning *loop)
 {
     const struct pm_cfg *cfg = pm_cfg(p->function);
     const uint32_t *start = cfg->flow.predecessor_start, header = loop->header->index;
+    uint32_t ways = 0;
     for (uint32_t i = start[header]; i < start[header + 1]; i++) {
         struct pm_ir_block *from = cfg->blocks[cfg->flow.predecessors[i]];
         if (from == loop->latch)
             continue;
-        struct pm_ir_instr *end = pm_ir_merge(from);
-        p->builder = (struct pm_ir_builder){p->module, from, end ? end : pm_ir_terminator(from)};
+        struct pm_ir_instr *end = pm_ir_terminator(from), *merge = pm_ir_merge(from);
+        const bool first = ways++ == 0;
+        loop->before = first && end->opcode == SpvOpBranch ? (merge ? merge : end) : NULL;
+        p->builder = (struct pm_ir_builder){p->module, from, merge ? merge : end};
         store(p, loop->turn, pm_ir_constant_uint(p->module, 0));
     }
 }
@@ -92,24 +103,38 @@ static struct turning *find_loops(struct pm_instrument *p, uint32_t *count)
     return loops;
 }
 
+/* That the loop is come to. *latch: where it then is. */
+static void count_arrival(struct pm_block_counts *counts, uint32_t index,
+                          const struct turning *loop, struct pm_ir_block **latch)
+{
+    if (loop->before) {
+        pm_block_counts_add_at(counts, index, loop->before);
+        return;
+    }
+    struct pm_ir_block *rest = pm_block_open(&counts->instrument->builder, loop->header);
+    *latch = *latch == loop->header ? rest : *latch;
+    if (rest)
+        count_at(counts, index, loop->turn, 0, rest);
+}
+
 static void count_loop(struct pm_block_counts *counts, const struct turning *loop)
 {
     struct pm_instrument *p = counts->instrument;
     const uint32_t *points = p->info->points;
     struct pm_ir_block *latch = loop->latch, *rest;
     uint32_t i = loop->first;
-    if (points[i] % PM_TURN_POINTS == 0) {
-        rest = pm_block_open(&p->builder, loop->header);
-        latch = latch == loop->header ? rest : latch;
-        if (rest)
-            count_at(counts, i++, loop->turn, 0, rest);
-    }
-    if (i == loop->end || p->module->failed || !(rest = pm_block_open(&p->builder, latch)))
+    if (points[i] % PM_TURN_POINTS == 0)
+        count_arrival(counts, i++, loop, &latch);
+    /* The number is for the turns, and for a header that counts. */
+    if ((i == loop->end && loop->before) || p->module->failed ||
+        !(rest = pm_block_open(&p->builder, latch)))
         return;
     struct pm_ir_def *one = pm_ir_constant_uint(p->module, 1);
     store(p, loop->turn,
           pm_ir_build(&p->builder, SpvOpIAdd, p->counting.uint,
                       PM_IR_ARGS(pm_ir_id(load(p, loop->turn)), pm_ir_id(one))));
+    if (i == loop->end)
+        pm_ir_build_branch(&p->builder, rest);
     for (; i < loop->end && !p->module->failed; i++)
         count_at(counts, i, loop->turn, points[i] % PM_TURN_POINTS,
                  i + 1 < loop->end ? NULL : rest);

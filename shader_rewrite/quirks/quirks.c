@@ -31,6 +31,8 @@ static const struct {
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_FOLDS_UNCAST},
     /* quirks/leaving/tested.comp */
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_UNROLLS_SHORT},
+    /* exact/branches.frag */
+    {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_HELPERS_LEAVE},
 };
 
 struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info)

@@ -27,8 +27,11 @@ enum pm_quirk {
     PM_QUIRK_JOINED_LOADS = 1 << 4,
     /* What leads to the exit of a loop that it is asked to unroll runs once less than it should. */
     PM_QUIRK_UNROLLS_SHORT = 1 << 5,
+    /* Helper invocations leave a loop with the last that is none, wherever in their turn they are
+     * (helper_loops.h). */
+    PM_QUIRK_HELPERS_LEAVE = 1 << 6,
 };
-enum { PM_QUIRK_COUNT = 6 };
+enum { PM_QUIRK_COUNT = 7 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

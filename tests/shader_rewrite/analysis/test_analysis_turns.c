@@ -70,8 +70,8 @@ static void test_other_signs(void **state)
                      0);
 }
 
-/* The turns that whoever comes to a loop makes: one of four, which does something in its body. */
-static uint32_t turns_always(const char *body)
+/* The turns that whoever comes to a loop makes. */
+static uint32_t turns_always(const char *loop)
 {
     char text[2048];
     struct pm_error error;
@@ -82,13 +82,8 @@ static uint32_t turns_always(const char *body)
              "%%uint = OpTypeInt 32 0\n%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n"
              "%%u4 = OpConstant %%uint 4\n"
              "%%main = OpFunction %%void None %%fn\n%%entry = OpLabel\nOpBranch %%loop\n"
-             "%%loop = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%j %%latch\n"
-             "%%more = OpULessThan %%bool %%i %%u4\nOpLoopMerge %%end %%latch None\n"
-             "OpBranchConditional %%more %%body %%end\n%%body = OpLabel\n"
-             "%%last = OpIEqual %%bool %%i %%u1\n%s%%latch = OpLabel\n"
-             "%%j = OpIAdd %%uint %%i %%u1\nOpBranch %%loop\n%%end = OpLabel\nOpReturn\n"
-             "OpFunctionEnd\n",
-             body);
+             "%s%%end = OpLabel\nOpReturn\nOpFunctionEnd\n",
+             loop);
     struct pm_words words = pm_test_assemble(text, 3);
     struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
     assert_non_null(module);
@@ -100,24 +95,45 @@ static uint32_t turns_always(const char *body)
     return turns;
 }
 
+/* One that counts to four. */
+#define FOR(body)                                                                                  \
+    "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
+    "%more = OpULessThan %bool %i %u4\nOpLoopMerge %end %latch None\n"                             \
+    "OpBranchConditional %more %body %end\n%body = OpLabel\n%last = OpIEqual %bool %i %u1\n" body  \
+    "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\nOpBranch %loop\n"
+
 static void test_other_ways_out(void **state)
 {
     (void)state;
-    assert_int_equal(turns_always("OpBranch %latch\n"), 4);
-    assert_int_equal(turns_always("OpSelectionMerge %then None\n"
-                                  "OpBranchConditional %last %inner %then\n"
-                                  "%inner = OpLabel\nOpBranch %then\n"
-                                  "%then = OpLabel\nOpBranch %latch\n"),
+    assert_int_equal(turns_always(FOR("OpBranch %latch\n")), 4);
+    assert_int_equal(turns_always(FOR("OpSelectionMerge %then None\n"
+                                      "OpBranchConditional %last %inner %then\n"
+                                      "%inner = OpLabel\nOpBranch %then\n"
+                                      "%then = OpLabel\nOpBranch %latch\n")),
                      4);
-    for (int i = 0; i < 3; i++) {
-        static const char *const ends[] = {"OpReturn", "OpKill", "OpBranch %end"};
-        char body[256];
-        snprintf(body, sizeof body,
-                 "OpSelectionMerge %%then None\nOpBranchConditional %%last %%inner %%then\n"
-                 "%%inner = OpLabel\n%s\n%%then = OpLabel\nOpBranch %%latch\n",
-                 ends[i]);
-        assert_int_equal(turns_always(body), 0);
-    }
+#define LEFT_BY(end)                                                                               \
+    FOR("OpSelectionMerge %then None\nOpBranchConditional %last %inner %then\n%inner = "           \
+        "OpLabel\n" end "\n%then = OpLabel\nOpBranch %latch\n")
+    assert_int_equal(turns_always(LEFT_BY("OpReturn")), 0);
+    assert_int_equal(turns_always(LEFT_BY("OpKill")), 0);
+    assert_int_equal(turns_always(LEFT_BY("OpBranch %end")), 0);
+}
+
+/* Lanes come to the block once more than they go back. */
+static void test_tested_at_the_end(void **state)
+{
+    (void)state;
+    assert_int_equal(turns_always("%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %loop\n"
+                                  "%j = OpIAdd %uint %i %u1\n%more = OpULessThan %bool %i %u4\n"
+                                  "OpLoopMerge %end %loop None\n"
+                                  "OpBranchConditional %more %loop %end\n"),
+                     5);
+    assert_int_equal(turns_always("%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"
+                                  "OpLoopMerge %end %latch None\nOpBranch %latch\n"
+                                  "%latch = OpLabel\n%j = OpIAdd %uint %i %u1\n"
+                                  "%more = OpULessThan %bool %i %u4\n"
+                                  "OpBranchConditional %more %loop %end\n"),
+                     5);
 }
 
 /* What counts begins anew at the other end. */
@@ -139,6 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts), cmocka_unit_test(test_other_signs),
-        cmocka_unit_test(test_other_ways_out), cmocka_unit_test(test_wraps)};
+        cmocka_unit_test(test_other_ways_out), cmocka_unit_test(test_tested_at_the_end),
+        cmocka_unit_test(test_wraps)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

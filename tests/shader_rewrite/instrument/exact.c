@@ -205,10 +205,10 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
     pm_gpu_buffer_destroy(gpu, &counters);
 }
 
-/* Turns of all loops. */
+/* Turns of all loops: of their points, each step-th from the first on. */
 static void check_turns(struct pm_gpu *gpu, const struct exact_shader *shader,
                         const struct exact_variant *like, const struct exact_truth *truth,
-                        run_shader run, void *user)
+                        uint32_t first, uint32_t step, run_shader run, void *user)
 {
     const uint32_t count_of = shader->turns.count;
     uint32_t *points = malloc((count_of + 1u) * sizeof *points);
@@ -216,7 +216,7 @@ static void check_turns(struct pm_gpu *gpu, const struct exact_shader *shader,
     struct exact_variant variant = *like;
     variant.points = points;
     variant.point_count = 0;
-    for (uint32_t p = 0; p < count_of; p++)
+    for (uint32_t p = first; p < count_of; p += step)
         points[variant.point_count++] = p;
     struct exact_truth of_turns = *truth;
     of_turns.points = truth->turns;
@@ -243,8 +243,12 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
     if (variant->point_count == shader->points.count && variant->slot_count == 1)
         check_flow(gpu, shader, variant, truth, variant->point_count % 2, run, user);
     if (truth->turns && shader->turns.count > 0 && variant->point_count == shader->points.count &&
-        variant->slot_count == 16)
-        check_turns(gpu, shader, variant, truth, run, user);
+        variant->slot_count == 16) {
+        check_turns(gpu, shader, variant, truth, 0, 1, run, user);
+        /* That a loop is come to, and nothing else; and some of its turns. */
+        check_turns(gpu, shader, variant, truth, 0, PM_TURN_POINTS, run, user);
+        check_turns(gpu, shader, variant, truth, 2, 5, run, user);
+    }
     return out;
 }
 

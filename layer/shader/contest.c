@@ -191,7 +191,7 @@ static void log_arm(const struct pm_contest *contest, const struct pm_arm *arm, 
     pm_log_debug(contest->owner->device->instance->log, "shader %.12s, %s: %s", key, name, what);
 }
 
-/* Its words, key and entry of the journal. */
+/* Its words and key. */
 static bool make(struct pm_contest *contest, struct pm_arm *arm)
 {
     struct pm_contests *contests = contest->owner;
@@ -224,10 +224,15 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
     }
     shader->subgroup_size = arm->choice.subgroup_size;
     shader->key = pm_specialized_key(&shader->module.words, shader->subgroup_size);
-    if (is_another(contest, arm) || was_left(contests, shader) ||
-        pm_journal_holds(contests->journal, &shader->key))
-        return false;
-    shader->entry = pm_journal_write(contests->journal, &shader->key, &error);
+    return !is_another(contest, arm) && !was_left(contests, shader) &&
+           !pm_journal_holds(contests->journal, &shader->key);
+}
+
+bool pm_contest_note(struct pm_contest *contest, uint32_t index, struct pm_error *error)
+{
+    struct pm_specialized_shader *shader = &contest->arms[index].shader;
+    if (!shader->entry)
+        shader->entry = pm_journal_write(contest->owner->journal, &shader->key, error);
     return shader->entry != NULL;
 }
 
@@ -384,6 +389,8 @@ static void keep_loser(const struct pm_contest *contest, uint32_t index)
 void pm_contest_finish(struct pm_contest *contest, bool won)
 {
     char key[PM_SHADER_KEY_TEXT], name[PM_VARIANT_NAME] = "";
+    /* A driver that builds nothing just now says nothing of what was measured before. */
+    const bool says_nothing = contest->refused && !contest->built;
     uint32_t tried = 0;
     pm_shader_key_format(&contest->record->key, key);
     if (won)
@@ -392,7 +399,7 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
         if (contest->halving.seen[a].count == 0)
             continue;
         tried++;
-        if (!contest->arms[a].tried)
+        if (!contest->arms[a].tried && !says_nothing)
             keep_loser(contest, a);
     }
     pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,

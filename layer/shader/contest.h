@@ -63,6 +63,8 @@ struct pm_contest {
     bool suspended;    /* it is none of those that are open: no pipeline has the shader just now, or
                           it is idle */
     bool blocked;      /* it goes on when there is room for one more variant */
+    bool measuring;    /* the current arm is */
+    bool built, refused;             /* an arm was by the driver, in this session */
     struct pm_pipeline *pipeline;    /* that is measured with; referenced; NULL: none */
     struct pm_pipeline_list waiting; /* that have the shader, too, for when it is over */
     struct pm_contest *next;
@@ -104,6 +106,10 @@ void pm_contest_give_up(struct pm_contest *contest);
  * the first takes part, in whatever order they are measured. What an earlier session has seen of
  * them counts as seen. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
+
+/* Writes down in the journal, once, that the arm is about to be given to the driver. false: it
+ * cannot be. */
+bool pm_contest_note(struct pm_contest *contest, uint32_t arm, struct pm_error *error);
 
 /* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
 void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);

@@ -104,10 +104,17 @@ static void block(struct pm_optimizer *optimizer, struct pm_contest *contest, en
         atomic_store(&optimizer->contest_due, true);
 }
 
+/* What could not be built may be another time. */
+static bool waits(const struct pm_optimizer *optimizer, const struct pm_contest *contest)
+{
+    return contest->blocked || pm_stop_asked() || atomic_load(&optimizer->device->lost);
+}
+
 /* The arm's pipeline, built when it is not. NULL: it cannot be, or the contest is blocked. */
 static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_contest *contest,
                                       struct pm_arm *arm)
 {
+    const uint32_t index = (uint32_t)(arm - contest->arms);
     struct pm_error error = {0};
     if (arm->built)
         return arm->built;
@@ -115,15 +122,18 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         block(optimizer, contest, PM_ROOM_ARMS);
         return NULL;
     }
-    arm->built = pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, &error);
+    if (pm_contest_note(contest, index, &error))
+        arm->built = pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, &error);
     if (!arm->built) {
         pm_optimizer_give_back(optimizer, PM_ROOM_ARMS);
         pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
+        contest->refused = true;
         return NULL;
     }
+    contest->built = true;
     atomic_store(&arm->built->room, PM_ROOM_ARMS);
     arm->built->contest = contest;
-    arm->built->arm = (uint32_t)(arm - contest->arms);
+    arm->built->arm = index;
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->candidate.undecided = unconfirmed;
@@ -135,6 +145,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
 
 static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimized, uint32_t times)
 {
+    optimized->contest->measuring = true;
     optimized->candidate.wanted = times;
     optimized->candidate.measured = measured;
     pm_optimizer_offer(optimizer, optimized, &optimized->pipeline->candidate);
@@ -196,6 +207,7 @@ static void replace_pipeline(struct pm_contest *contest)
 {
     for (uint32_t a = 0; a < contest->halving.count; a++)
         contest->arms[a].built = NULL;
+    contest->measuring = false;
     let_go(contest);
     struct pm_pipeline *next = pm_pipeline_list_take(&contest->waiting);
     if (next)
@@ -212,7 +224,7 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
         struct pm_arm *arm = &contest->arms[contest->winner];
         if (build_arm(optimizer, contest, arm))
             return true;
-        if (contest->blocked || pm_stop_asked())
+        if (waits(optimizer, contest))
             return false;
         pm_contest_give_up(contest);
     }
@@ -245,7 +257,7 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
             measure(optimizer, built, times);
             return;
         }
-        if (contest->blocked || pm_stop_asked())
+        if (waits(optimizer, contest))
             return;
         pm_halving_leave(&contest->halving, contest->current);
     }
@@ -253,7 +265,7 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
         confirm(optimizer, contest);
         return;
     }
-    if (contest->blocked || pm_stop_asked())
+    if (waits(optimizer, contest))
         return;
     atomic_store(&contest->state, PM_CONTEST_OVER);
     end(optimizer, contest);
@@ -266,6 +278,7 @@ static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *conte
     if (!atomic_load(&contest->has_result))
         return false;
     const uint32_t arm = contest->result_of;
+    contest->measuring = false;
     struct pm_anytime all = contest->halving.seen[arm];
     pm_anytime_merge(&all, &contest->result);
     pm_halving_take(&contest->halving, arm, &all);
@@ -300,7 +313,7 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
         if (!measured)
             return;
     }
-    if (contest->pipeline && atomic_load(&contest->state) == PM_CONTEST_OPEN)
+    if (contest->pipeline && atomic_load(&contest->state) == PM_CONTEST_OPEN && !contest->measuring)
         measure_next(optimizer, contest);
 }
 

@@ -25,7 +25,8 @@
  *     PM_NULL_DRIVER_INFO         driverInfo (default "")
  *     PM_NULL_COMPILED            1: everything was compiled before, and takes no time
  *     PM_NULL_RECORD              0: record no calls (default 1) PM_NULL_FAIL calls
- * that fail: COMMAND:N[=RESULT]: the N-th call from now on returns RESULT, a number; without it
+ * that fail: COMMAND:N[+][=RESULT]: the N-th call from now on, with + all from there on, returns
+ * RESULT, a number; without it
  * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY
  *
@@ -89,7 +90,8 @@ struct pm_null_api {
     bool (*read)(uint64_t position, struct pm_null_call *out);
     /* One callback for all calls, NULL for none. */
     void (*set_callback)(pm_null_callback callback, void *user);
-    /* As PM_NULL_FAIL, "vkAllocateMemory:2,vkCreateDevice:1=-8", counted from now; "" for nothing.
+    /* As PM_NULL_FAIL, "vkAllocateMemory:2,vkCreateDevice:1=-8", counted from now, with "2+" from
+     * the second on; "" for nothing.
      * false: malformed or no such command. */
     bool (*inject)(const char *faults);
     void (*set_delay)(uint64_t microseconds);

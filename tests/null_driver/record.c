@@ -17,6 +17,7 @@ struct slot {
 
 struct fault {
     _Atomic uint64_t remaining; /* calls until it fails, that one included; 0: never */
+    bool stays;                 /* and all calls from there on */
     VkResult result;
 };
 
@@ -127,7 +128,10 @@ static bool add_fault(char *text)
         if (strcmp(pm_null_entries[i].name, text) != 0)
             continue;
         faults[i].result = equals ? (VkResult)strtol(equals + 1, NULL, 10) : usual_failure(text);
-        atomic_store(&faults[i].remaining, strtoull(colon + 1, NULL, 10));
+        char *end;
+        const uint64_t remaining = strtoull(colon + 1, &end, 10);
+        faults[i].stays = *end == '+';
+        atomic_store(&faults[i].remaining, remaining);
         return true;
     }
     return false;
@@ -157,6 +161,8 @@ VkResult pm_null_failure(enum pm_null_command command)
     struct fault *fault = &faults[command];
     uint64_t remaining = atomic_load(&fault->remaining);
     while (remaining != 0) {
+        if (remaining == 1 && fault->stays)
+            return fault->result;
         if (atomic_compare_exchange_weak(&fault->remaining, &remaining, remaining - 1))
             return remaining == 1 ? fault->result : VK_SUCCESS;
     }

@@ -35,6 +35,7 @@ static struct {
     double noise;
     struct pm_random random;
     int64_t begun_at; /* pm_now(); of the session */
+    bool refuses;     /* the driver has no memory for variants in the next session */
 } seen;
 
 /* The subgroup size that the pipeline requires which was made last, and whether its shader has no
@@ -107,6 +108,8 @@ static void open_with(const struct pm_harness_options *options)
     pm_random_init(&seen.random, 5);
     trying_open_contests(options);
     trying.h.driver->set_callback(see_pipelines, NULL);
+    if (seen.refuses)
+        assert_true(trying.h.driver->inject("vkCreateComputePipelines:2+=-2"));
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
@@ -335,6 +338,58 @@ static void the_next_session_goes_on(void **state)
     const uint32_t left = seen.count - 2; /* but for the game's own, and the one under way */
     close_session();
     assert_true(left >= 3);
+
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    open_session();
+    assert_true(run_until("the fastest is"));
+    assert_in_range(seen.count - 1, 1, variants_tried() - left);
+    close_session();
+}
+
+/* The driver never saw the others: a game that ends badly says nothing about them. */
+static void only_what_is_built_is_written_down(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    struct pm_shader_key keys[MOST];
+    open_session();
+    while (seen.count < 3 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    close_session();
+    /* But for the game's own, and the one under way. */
+    assert_in_range(optimized_journal(keys, MOST), 2, seen.count);
+}
+
+static void forget_log(void)
+{
+    char log[300];
+    snprintf(log, sizeof log, "%s/log", pm_layered_home());
+    assert_int_equal(unlink(log), 0);
+}
+
+/* A session in which the driver builds nothing: what was measured before it is not thrown away. */
+static void a_driver_without_memory_ends_nothing(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session();
+    while (seen.count < 5 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    const uint32_t left = seen.count - 2; /* but for the game's own, and the one under way */
+    close_session();
+    assert_true(left >= 3);
+
+    seen.refuses = true;
+    open_session();
+    seen.refuses = false;
+    assert_true(run_until("none is faster"));
+    assert_int_equal(seen.count, 1);
+    assert_true(trying.h.driver->inject(""));
+    close_session();
+    forget_log();
 
     for (uint32_t i = 1; i < MOST; i++)
         seen.times[i] = 0.8;
@@ -589,6 +644,8 @@ int main(void)
         PM_LAYERED_TEST(a_subgroup_size_is_faster),
         PM_LAYERED_TEST(two_shaders_have_the_same_variant),
         PM_LAYERED_TEST(the_next_session_goes_on),
+        PM_LAYERED_TEST(only_what_is_built_is_written_down),
+        PM_LAYERED_TEST(a_driver_without_memory_ends_nothing),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(none_is_faster),
         PM_LAYERED_TEST(the_trial_says_what_is_kept),

@@ -79,8 +79,7 @@ static bool make(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_ta
     bool there = false;
     char sql[512];
     snprintf(sql, sizeof(sql), "SELECT to_regclass('%s_d%" PRIu32 "')::text", names[table], day);
-    pm_pg_begin(&query, PM_PG_SCHEMA_LEASE);
-    if (!pm_pg_select_on(postgres, connection, &query, NULL, NULL, error))
+    if (!pm_pg_hold_schema(postgres, connection, error))
         return false;
     pm_pg_begin(&query, sql);
     if (!pm_pg_select_on(postgres, connection, &query, take_flag, &there, error))
@@ -242,14 +241,12 @@ static bool list_partitions(struct dropping *dropping, enum pm_pg_table table,
 /* Another may drop the same just now: who has the lease of the schema sees what is left. */
 static bool list_dropped(struct dropping *dropping, enum pm_pg_table table, struct pm_error *error)
 {
-    struct pm_pg_query query;
     if (!list_partitions(dropping, table, error))
         return false;
     if (dropping->partitions.count == 0)
         return true;
     pm_names_finish(&dropping->partitions);
-    pm_pg_begin(&query, PM_PG_SCHEMA_LEASE);
-    return pm_pg_select_here(dropping->postgres, &query, NULL, NULL, error) &&
+    return pm_pg_hold_schema(dropping->postgres, pm_pg_writer(dropping->postgres, error), error) &&
            list_partitions(dropping, table, error);
 }
 

@@ -64,12 +64,15 @@ static bool drop_body(struct pm_postgres *postgres, const char *etag, struct pm_
     return pm_pg_do(postgres, &query, NULL, error);
 }
 
-/* A body of which another process puts down parts just now goes too: its put_database finds that
- * they are not there, and is tried again with the next curation. */
+/* Holds the schema, so that no body is dropped between another's check_body and its commit. One of
+ * which another process puts down parts just now goes too: its put_database finds that they are not
+ * there, and is tried again with the next curation. */
 bool pm_postgres_sweep(struct pm_postgres *postgres, struct pm_error *error)
 {
     struct pm_names bodies = {0}, named = {0};
     struct pm_pg_query query;
+    if (!pm_pg_hold_schema(postgres, pm_pg_writer(postgres, error), error))
+        return false;
     pm_pg_begin(&query, "SELECT DISTINCT etag FROM bodies");
     bool done = pm_pg_select_here(postgres, &query, take_name, &bodies, error);
     if (done) {
@@ -92,7 +95,8 @@ static bool put_database(struct pm_postgres *postgres, const char *game, const c
                          const char *etag, size_t size, struct pm_error *error)
 {
     struct pm_pg_query query;
-    if (!check_body(postgres, etag, size, error))
+    if (!pm_pg_hold_schema(postgres, pm_pg_writer(postgres, error), error) ||
+        !check_body(postgres, etag, size, error))
         return false;
     pm_pg_begin(&query, "INSERT INTO databases (game, scene, etag) SELECT ");
     pm_pg_text(&query, game);

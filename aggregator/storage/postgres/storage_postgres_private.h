@@ -231,10 +231,13 @@ bool pm_pg_return_caps(struct pm_postgres *postgres, const struct pm_storage_cap
 
 /* ---- schema ---- */
 
-/* Whoever changes the schema holds its row. */
-#define PM_PG_SCHEMA_LEASE PM_PG_SCHEMA_VERSION " FOR UPDATE"
 /* Whoever reads it keeps the schema as it is until its transaction ends. */
 #define PM_PG_SCHEMA_VERSION "SELECT version FROM piecemeal_schema WHERE one = 1"
+
+/* Whoever changes the schema, or which bodies there are, holds the version's row; this waits for
+ * it. It is the connection's until its transaction ends, and what that reads next is what all
+ * before it have committed. */
+bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error);
 
 /* Is it one that this program may write to? */
 bool pm_pg_check_version(struct pm_postgres *postgres, int64_t version, struct pm_error *error);

@@ -6,6 +6,7 @@
 
 #include <libpq-fe.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -577,6 +578,54 @@ static void test_a_statement_that_takes_too_long(void **state)
     assert_true(take(storage, upload));
 }
 
+struct publishing {
+    struct pm_storage *storage;
+    atomic_bool done;
+};
+
+static void *publish_cave(void *user)
+{
+    struct publishing *publishing = user;
+    put_database(publishing->storage, "cave", "other", "def", 3);
+    atomic_store(&publishing->done, true);
+    return NULL;
+}
+
+/* What one publishes is not dropped by another that does not see yet that it is named. */
+static void test_two_publish_at_once(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *one = place->storage;
+    struct publishing other = {.storage = storage_place_open(place->path)};
+    struct pm_buffer body;
+    struct pm_error error;
+    char etag[PM_ETAG_TEXT];
+    pthread_t thread;
+    bool waits = false;
+    assert_true(pm_storage_add_game(one, "game", 1, &error));
+    assert_true(one->operations->put_part(one, "one", 0, "abc", 3, &error));
+    assert_true(one->operations->begin(one, &error));
+    assert_true(one->operations->put_database(one, "game", "", "one", 3, &error));
+    assert_int_equal(pthread_create(&thread, NULL, publish_cave, &other), 0);
+    for (uint64_t until = 0; !waits && !atomic_load(&other.done) && patience(&until);) {
+        char *answer = ask(place, "SELECT true FROM pg_stat_activity WHERE application_name ="
+                                  " 'piecemeal' AND wait_event_type = 'Lock'");
+        waits = strcmp(answer, "t") == 0;
+        free(answer);
+    }
+    assert_true(one->operations->commit(one, &error));
+    pthread_join(thread, NULL);
+    static const char *const scenes[] = {"", "cave"}, *const bodies[] = {"abc", "def"};
+    for (unsigned i = 0; i < 2; i++) {
+        pm_buffer_init(&body, 100);
+        if (!one->operations->get_database(one, "game", scenes[i], false, etag, &body, &error))
+            fail_msg("%s", error.message);
+        assert_memory_equal(body.data, bodies[i], 3);
+        pm_buffer_finish(&body);
+    }
+    other.storage->operations->destroy(other.storage);
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
 
@@ -589,6 +638,7 @@ int main(void)
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
         TEST(test_a_piece_is_held_by_its_work), TEST(test_large_samples),
         TEST(test_epochs_go_forward),           TEST(test_a_statement_that_takes_too_long),
+        TEST(test_two_publish_at_once),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

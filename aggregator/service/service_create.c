@@ -125,7 +125,7 @@ struct pm_service *pm_service_create(const struct pm_service_info *info, struct 
         goto error;
     service->port = pm_service_port_of(fd);
     service->closed = service->uploaders.asked || !pm_service_is_loopback(fd);
-    service->local = !service->closed && !service->readers.asked;
+    service->local = !service->closed;
     service->committer_runs =
         pthread_create(&service->committer, NULL, pm_commit_run, service) == 0;
     service->curator_runs = pthread_create(&service->curator, NULL, pm_curate_run, service) == 0;

@@ -365,7 +365,7 @@ static bool is_well_formed(struct pm_request *request)
 static bool is_from_here(struct pm_request *request)
 {
     const char *why = pm_route_check_site(
-        request->service,
+        request->service, request->route,
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST),
         MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, "Origin"));
     if (why)

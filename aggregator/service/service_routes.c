@@ -113,10 +113,18 @@ static bool is_this_machine(const char *host)
            (inet_pton(AF_INET, name, &four) == 1 && ntohl(four.s_addr) >> 24 == IN_LOOPBACKNET);
 }
 
-const char *pm_route_check_site(const struct pm_service *service, const char *host,
-                                const char *origin)
+/* What there is not asks for a token as databases do. */
+static enum pm_access access_of(const struct pm_route *route)
 {
-    if (!service->local)
+    return route ? route->access : PM_ACCESS_PULL;
+}
+
+const char *pm_route_check_site(const struct pm_service *service, const struct pm_route *route,
+                                const char *host, const char *origin)
+{
+    const enum pm_access access = access_of(route);
+    if (!service->local ||
+        (service->readers.asked && (access == PM_ACCESS_OPEN || access == PM_ACCESS_READ)))
         return NULL;
     if (!host || !is_this_machine(host))
         return "this server asks for no token, and answers only under this machine's own names";
@@ -132,7 +140,7 @@ unsigned pm_route_check_access(struct pm_service *service, const struct pm_route
     struct pm_tokens *uploaders = &service->uploaders;
     struct pm_tokens *readers = &service->readers;
     bool allowed = true;
-    switch (route ? route->access : PM_ACCESS_PULL) {
+    switch (access_of(route)) {
     case PM_ACCESS_OPEN:
         break;
     case PM_ACCESS_UPLOAD:

@@ -46,11 +46,12 @@ struct pm_routes {
 
 /* NULL when the table (NULL: an empty one) has nothing at this (escaped) path. */
 const struct pm_route *pm_route_find(const struct pm_routes *routes, const char *url);
-/* A service that only this machine reaches and that asks for no token answers only under this
- * machine's own names, and takes nothing from other sites' pages: a browser would send them there.
- * host, origin: the headers' values, or NULL. The reason why not; NULL: it may. */
-const char *pm_route_check_site(const struct pm_service *service, const char *host,
-                                const char *origin);
+/* What a service that only this machine reaches does without a token, it does only under this
+ * machine's own names, and not for other sites' pages: a browser would send them there. Where
+ * readers need a token, that is uploads and pulls, and what there is not. host, origin: the
+ * headers' values, or NULL. The reason why not; NULL: it may. */
+const char *pm_route_check_site(const struct pm_service *service, const struct pm_route *route,
+                                const char *host, const char *origin);
 /* MHD_HTTP_OK, MHD_HTTP_UNAUTHORIZED, or MHD_HTTP_FORBIDDEN for a dashboard that is closed. What
  * there is not asks for a token as databases do. authorization: the header's value, or NULL. */
 unsigned pm_route_check_access(struct pm_service *service, const struct pm_route *route,

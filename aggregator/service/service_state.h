@@ -80,7 +80,7 @@ struct pm_service {
     struct pm_tokens readers;    /* who may see the dashboard; these may pull databases too */
     const char *verdicts_folder; /* a copy; NULL: none */
     bool closed;                 /* without readers nobody may see the dashboard */
-    bool local;                  /* only this machine reaches it, and it asks for no token at all */
+    bool local; /* only this machine reaches it, and it asks no uploader for a token */
     /* Copies; NULL: there is none. What they name is read again by pm_service_reload. */
     char *token_file, *dashboard_token_file, *certificate_file, *key_file;
     struct pm_credentials *first_credentials; /* of the start: the daemon points into them */

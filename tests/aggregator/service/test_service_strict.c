@@ -114,6 +114,32 @@ static void test_site(void **state)
                      400);
 }
 
+/* Where only readers need a token, pages could still upload and pull without. */
+static void test_site_with_readers(void **state)
+{
+    static const struct {
+        const char *path;
+        int status;
+    } cases[] = {{"/healthz", 200},   {"/v1/games", 401},
+                 {"/metrics", 401},   {"/v1/games/g/database", 403},
+                 {"/nowhere", 403},   {"/v1/games/g/races", 403},
+                 {"/v1/uploads", 403}};
+    struct place *place = *state;
+    char *path = join(place->folder, "readers"), request[256];
+    write_file(path, "reader\n");
+    place->serving.dashboard_token_file = path;
+    place_serve(place);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: rebound.example\r\n\r\n",
+                 cases[i].path);
+        assert_int_equal(status_of(place, request), cases[i].status);
+    }
+    assert_int_equal(status_of(place, UPLOAD("rebound.example", "")), 403);
+    assert_int_equal(status_of(place, UPLOAD("localhost", "Origin: http://evil.example\r\n")), 403);
+    assert_int_equal(status_of(place, UPLOAD("localhost", "")), 400);
+    free(path);
+}
+
 /* Where a token is asked for, no other site's page has it. */
 static void test_site_with_tokens(void **state)
 {
@@ -228,8 +254,8 @@ static void test_strict_transport(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_headers),          TEST(test_site), TEST(test_site_with_tokens), TEST(test_tls),
-        TEST(test_strict_transport),
+        TEST(test_headers),           TEST(test_site), TEST(test_site_with_tokens),
+        TEST(test_site_with_readers), TEST(test_tls),  TEST(test_strict_transport),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_strict", tests, NULL, NULL);

@@ -10,30 +10,35 @@
 
 #define ROWS 500 /* of one transaction, so that uploads wait no longer than for another one */
 #define SECONDS 1
+#define PAUSE_NANOSECONDS 1000000 /* between transactions */
 #define COUNT_SECONDS 60
 #define REMEMBER_SECONDS 300 /* after which another process's changes to claims are seen */
 
 /* A step of what is done in many. */
 struct step {
     uint32_t today, first; /* days; first: that is kept */
-    uint64_t rows;         /* that it was about; 0: nothing was left */
+    uint64_t rows;         /* that it was about */
+    bool left;             /* more may be to do */
 };
 
 static bool prune_step(void *user, struct pm_storage *storage, struct pm_error *error)
 {
     struct step *step = user;
-    return storage->operations->prune(storage, step->first, ROWS, &step->rows, error);
+    return storage->operations->prune(storage, step->first, ROWS, &step->rows, &step->left, error);
 }
 
 static bool settle_step(void *user, struct pm_storage *storage, struct pm_error *error)
 {
     struct step *step = user;
     return storage->operations->settle_marks(storage, step->today, step->first, ROWS, &step->rows,
-                                             error);
+                                             &step->left, error);
 }
 
+/* After another step. Who waits for the mutex would hardly get it otherwise: it goes to whoever
+ * runs when it is free. */
 static bool may_go_on(const struct pm_aggregator *aggregator, int64_t end)
 {
+    nanosleep(&(struct timespec){.tv_nsec = PAUSE_NANOSECONDS}, NULL);
     return pm_now() < end && !pm_world_is_interrupted(&aggregator->world);
 }
 
@@ -47,7 +52,7 @@ static bool settle(struct pm_aggregator *aggregator, struct pm_error *error)
     while (done && aggregator->settled_on != today && may_go_on(aggregator, end)) {
         struct step step = {.today = today, .first = first};
         done = pm_world_transact(&aggregator->world, PM_DURABLE, settle_step, &step, error);
-        if (done && step.rows == 0)
+        if (done && !step.left)
             aggregator->settled_on = today;
     }
     return done;
@@ -106,7 +111,7 @@ static bool prune(struct pm_aggregator *aggregator, bool *expired, struct pm_err
     while (done && aggregator->pruned_on != today && may_go_on(aggregator, end)) {
         struct step step = {.today = today, .first = first};
         done = pm_world_transact(&aggregator->world, PM_DURABLE, prune_step, &step, error);
-        if (done && step.rows == 0)
+        if (done && !step.left)
             aggregator->pruned_on = today;
         *expired = *expired || (done && step.rows > 0);
         if (!done || step.rows == 0)

@@ -295,15 +295,15 @@ struct pm_storage_operations {
     /* Deletes what is of days before `first`: blobs, upload ids, claims that nobody made since,
      * originals, scenes, quarantine, coverage, and then, with all that is known of them, games that
      * have neither blobs nor samples (none where `first` is 0); at most `rows` of them at once, of
-     * which a game's last ones count as one. *deleted: how many rows it was; 0: nothing is left to
-     * do. */
+     * which a game's last ones count as one, and of a few games where each takes statements of its
+     * own. *deleted: how many rows it was. *left: more may be to do; the next call goes on. */
     bool (*prune)(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
-                  struct pm_error *error);
+                  bool *left, struct pm_error *error);
     /* Ends epochs: of at most `rows` claims, marks that are not of this day become counts, which
      * take the place of those before where they are no less or those are of before `first`; caps of
-     * other days are deleted. *settled: of how many claims; 0: there are none any more. */
+     * other days are deleted. *settled: of how many claims; *left as above. */
     bool (*settle_marks)(struct pm_storage *storage, uint32_t today, uint32_t first, uint32_t rows,
-                         uint64_t *settled, struct pm_error *error);
+                         uint64_t *settled, bool *left, struct pm_error *error);
     /* Adds rows of samples to their games' parts; what names a row is not read. */
     bool (*add_samples)(struct pm_storage *storage, const struct pm_storage_samples *rows,
                         size_t count, struct pm_error *error);

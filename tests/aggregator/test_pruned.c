@@ -1,6 +1,6 @@
-/* Several processes on one PostgreSQL (with_postgres.sh) that forget what is past retention at the
- * same time, as servers do after midnight, one of which is killed meanwhile: the others are done,
- * nothing fails, and what is to be kept is kept. */
+/* Forgetting on a PostgreSQL (with_postgres.sh). Several processes that forget what is past
+ * retention at the same time, as servers do after midnight, one of which is killed meanwhile: the
+ * others are done, nothing fails, and what is to be kept is kept. And uploads go on meanwhile. */
 #include "tests/aggregator/place.h"
 
 #include <libpq-fe.h>
@@ -52,22 +52,29 @@ static pid_t start_node(const char *url, int64_t now, atomic_uint *ready)
     return pid;
 }
 
+/* The number that a statement answers; 0 without one. */
+static long number_of(const char *url, const char *sql)
+{
+    PGconn *connection = PQconnectdb(url);
+    PGresult *result = PQexec(connection, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_TUPLES_OK && status != PGRES_COMMAND_OK)
+        fail_msg("%s", PQerrorMessage(connection));
+    const long number = PQntuples(result) > 0 ? atol(PQgetvalue(result, 0, 0)) : 0;
+    PQclear(result);
+    PQfinish(connection);
+    return number;
+}
+
 /* Days that have partitions, older than this one. */
 static long count_older(const char *url, int64_t day)
 {
     char sql[200];
-    PGconn *connection = PQconnectdb(url);
     snprintf(sql, sizeof(sql),
              "SELECT count(*) FROM pg_tables WHERE schemaname = current_schema AND tablename ~"
              " '_d[1-9][0-9]*$' AND substring(tablename FROM '[0-9]+$')::int < %lld",
              (long long)day);
-    PGresult *result = PQexec(connection, sql);
-    if (PQresultStatus(result) != PGRES_TUPLES_OK)
-        fail_msg("%s", PQerrorMessage(connection));
-    const long count = atol(PQgetvalue(result, 0, 0));
-    PQclear(result);
-    PQfinish(connection);
-    return count;
+    return number_of(url, sql);
 }
 
 static void fill(struct place *place, int64_t day)
@@ -128,9 +135,45 @@ static void test_forgotten_by_several(void **state)
     place_destroy((void **)&place);
 }
 
+/* What a transaction locks or takes long for, all uploads wait for: it drops days or goes over
+ * games, and over some of them only. */
+static void test_some_games_a_transaction(void **state)
+{
+    (void)state;
+    static const char set_up[] =
+        "INSERT INTO games SELECT 'game-' || g, 0, 1, '\\x00' FROM generate_series(1, 40) AS g;"
+        "CREATE TABLE statistics_d20000 PARTITION OF statistics FOR VALUES IN (20000);"
+        "INSERT INTO statistics SELECT game, '\\x01', '\\x02', 1, 0, 20000, '', '\\x03' FROM games;"
+        "CREATE TABLE statistics_d19000 PARTITION OF statistics FOR VALUES IN (19000);"
+        "CREATE TABLE seen (transaction bigint, locked boolean);"
+        "CREATE FUNCTION see() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO seen SELECT txid_current(), EXISTS (SELECT 1 FROM pg_locks WHERE pid ="
+        " pg_backend_pid() AND mode = 'AccessExclusiveLock' AND relation ="
+        " 'statistics'::regclass); RETURN NULL; END $$;"
+        "CREATE TRIGGER see AFTER DELETE ON claims EXECUTE FUNCTION see()";
+    struct place *place = place_create(13);
+    struct pm_error error;
+    bool expired;
+    place->now = 20000 * DAY;
+    place->keeping.retention_days = RETENTION;
+    place_open(place);
+    number_of(place->path, set_up);
+    do {
+        if (!pm_aggregator_upkeep(place->aggregator, &expired, &error))
+            fail_msg("%s", error.message);
+    } while (number_of(place->path, "SELECT count(*) FROM seen") < 40);
+    assert_int_equal(count_older(place->path, 20000), 0);
+    assert_int_equal(number_of(place->path, "SELECT count(*) FROM seen WHERE locked"), 0);
+    assert_in_range(number_of(place->path, "SELECT max(n) FROM (SELECT count(*) AS n FROM seen"
+                                           " GROUP BY transaction) AS transactions"),
+                    1, 20);
+    place_destroy((void **)&place);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgotten_by_several)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_forgotten_by_several),
+                                       cmocka_unit_test(test_some_games_a_transaction)};
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");
         return 77;

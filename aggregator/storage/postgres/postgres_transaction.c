@@ -137,9 +137,10 @@ static bool say_commit(struct pm_postgres *postgres, struct pm_error *error)
 }
 
 /* What begin leaves, once it is committed or rolled back. */
-static void end(struct pm_postgres *postgres)
+static void end(struct pm_postgres *postgres, bool committed)
 {
     postgres->begun = false;
+    pm_pg_end_rounds(postgres, committed);
     atomic_store(&postgres->brief, NULL);
     pm_pg_leave_piece(postgres);
 }
@@ -158,7 +159,7 @@ bool pm_postgres_commit(struct pm_storage *storage, struct pm_error *error)
         pm_postgres_rollback(storage);
         return false;
     }
-    end(postgres);
+    end(postgres, true);
     pm_pg_forget_wanted_days(postgres);
     if (postgres->unsure) {
         pm_pg_close_writer(postgres); /* the standby may be the primary by now */
@@ -181,7 +182,7 @@ void pm_postgres_rollback(struct pm_storage *storage)
     if (postgres->begun && postgres->writer &&
         PQtransactionStatus(postgres->writer) != PQTRANS_IDLE)
         say(postgres, "ROLLBACK", NULL);
-    end(postgres);
+    end(postgres, false);
 }
 
 bool pm_pg_begin_caps(struct pm_postgres *postgres, struct pm_error *error)

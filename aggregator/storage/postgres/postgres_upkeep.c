@@ -1,4 +1,5 @@
-/* What the PostgreSQL storage forgets. Game by game, so that each statement is of one. */
+/* What the PostgreSQL storage forgets. Game by game, so that each statement is of one; and of some
+ * games a transaction, since other statements of this process wait until it ends. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
 #include "aggregator/storage/names.h"
@@ -7,6 +8,46 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Of which a transaction may end the work, so that it takes about a tenth of a second. */
+#define PRUNED_GAMES 12
+#define SETTLED_GAMES 60
+
+/* ---- rounds ---- */
+
+/* Outside of a transaction. Goes on with the round that is not over, if it is of the same day. */
+static bool enter_round(struct pm_storage *storage, struct pm_pg_round *round, uint32_t day,
+                        struct pm_error *error)
+{
+    if (round->day == day && round->ended < round->games.count)
+        return true;
+    pm_names_finish(&round->games);
+    *round = (struct pm_pg_round){.day = day};
+    if (pm_names_of_games(&round->games, storage, NULL, error))
+        return true;
+    pm_names_finish(&round->games); /* some may be missing */
+    return false;
+}
+
+static void end_round(struct pm_pg_round *round, bool committed)
+{
+    if (committed)
+        round->ended = round->reached;
+    else
+        round->reached = round->ended;
+}
+
+void pm_pg_end_rounds(struct pm_postgres *postgres, bool committed)
+{
+    end_round(&postgres->pruning, committed);
+    end_round(&postgres->settling, committed);
+}
+
+void pm_pg_forget_rounds(struct pm_postgres *postgres)
+{
+    pm_names_finish(&postgres->pruning.games);
+    pm_names_finish(&postgres->settling.games);
+}
 
 static bool run_of_game(struct pm_postgres *postgres, const char *sql, const char *game,
                         const int64_t *numbers, size_t count, uint64_t *changed,
@@ -88,39 +129,86 @@ static bool run_list(struct pm_postgres *postgres, const char *const *list, size
     return true;
 }
 
-static bool prune(struct pm_postgres *postgres, const struct pm_names *games, uint32_t first,
-                  uint32_t rows, uint64_t *deleted, struct pm_error *error)
+static bool take_any(void *user, const PGresult *result, int row, struct pm_error *error)
 {
-    bool done = pm_pg_drop_days(postgres, PM_PG_STATISTICS, first, false, deleted, error) &&
-                pm_pg_drop_days(postgres, PM_PG_UPLOAD_IDS, first, false, deleted, error) &&
-                pm_pg_drop_days(postgres, PM_PG_SAMPLES, first, true, deleted, error) &&
-                run_list(postgres, prunes + PRUNE_QUARANTINE, 1, "", first, rows, deleted, error);
-    for (size_t i = 0; done && i < games->count && *deleted < rows; i++)
-        done = run_list(postgres, prunes, sizeof(prunes) / sizeof(*prunes), games->names[i], first,
-                        rows, deleted, error);
-    if (*deleted > 0 || first == 0)
+    (void)result;
+    (void)row;
+    (void)error;
+    *(bool *)user = true;
+    return true;
+}
+
+/* Most games are not, which one statement says. */
+static bool is_empty(struct pm_postgres *postgres, const char *game, uint32_t first, bool *empty,
+                     struct pm_error *error)
+{
+    struct pm_pg_query query;
+    *empty = false;
+    pm_pg_begin(&query, "SELECT 1 FROM games WHERE game = $1" NOTHING_LEFT " LIMIT 1 -- ");
+    pm_pg_text(&query, game);
+    pm_pg_number(&query, first);
+    pm_pg_number(&query, 0);
+    return pm_pg_select_here(postgres, &query, take_any, empty, error);
+}
+
+static bool prune_game(struct pm_postgres *postgres, const char *game, uint32_t first,
+                       uint32_t rows, uint64_t *deleted, bool *emptied, struct pm_error *error)
+{
+    const uint64_t before = *deleted;
+    bool empty;
+    if (!run_list(postgres, prunes, sizeof(prunes) / sizeof(*prunes), game, first, rows, deleted,
+                  error))
+        return false;
+    if (*deleted > before || first == 0)
+        return true;
+    if (!is_empty(postgres, game, first, &empty, error))
+        return false;
+    /* The schema before any row of databases, as who publishes does. */
+    *emptied = *emptied || empty;
+    return !empty || (pm_pg_hold_schema(postgres, pm_pg_writer(postgres, error), error) &&
+                      run_list(postgres, empties, sizeof(empties) / sizeof(*empties), game, first,
+                               UINT32_MAX, deleted, error));
+}
+
+/* Days go in a transaction of their own: until it ends nobody writes to the tables. */
+static bool prune(struct pm_postgres *postgres, uint32_t first, uint32_t rows, uint64_t *deleted,
+                  struct pm_error *error)
+{
+    struct pm_pg_round *round = &postgres->pruning;
+    bool done = true, emptied = false;
+    if (round->reached == 0)
+        done = pm_pg_drop_days(postgres, PM_PG_STATISTICS, first, false, deleted, error) &&
+               pm_pg_drop_days(postgres, PM_PG_UPLOAD_IDS, first, false, deleted, error) &&
+               pm_pg_drop_days(postgres, PM_PG_SAMPLES, first, true, deleted, error);
+    if (!done || *deleted > 0)
         return done;
-    for (size_t i = 0; done && i < games->count && *deleted < rows; i++)
-        done = run_list(postgres, empties, sizeof(empties) / sizeof(*empties), games->names[i],
-                        first, UINT32_MAX, deleted, error);
-    return done && (*deleted == 0 || pm_postgres_sweep(postgres, error));
+    if (round->reached == 0)
+        done = run_list(postgres, prunes + PRUNE_QUARANTINE, 1, "", first, rows, deleted, error);
+    for (unsigned i = 0; done && i < PRUNED_GAMES && round->reached < round->games.count; i++) {
+        const uint64_t before = *deleted;
+        if (*deleted >= rows)
+            break;
+        done = prune_game(postgres, round->games.names[round->reached], first, rows, deleted,
+                          &emptied, error);
+        /* Of which something was deleted, there may be more. */
+        round->reached += done && *deleted == before;
+    }
+    return done && (!emptied || pm_postgres_sweep(postgres, error));
 }
 
 bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
-                       struct pm_error *error)
+                       bool *left, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    struct pm_names games = {0};
+    struct pm_pg_round *round = &postgres->pruning;
     bool entered;
     pm_spaces_forget(&postgres->spaces);
     *deleted = 0;
-    bool done =
-        pm_names_of_games(&games, storage, NULL, error) && pm_pg_enter(postgres, &entered, error);
-    if (done)
-        done = pm_pg_leave(postgres, entered, prune(postgres, &games, first, rows, deleted, error),
-                           error);
-    pm_names_finish(&games);
-    return done;
+    if (!enter_round(storage, round, first, error) || !pm_pg_enter(postgres, &entered, error))
+        return false;
+    const bool done = prune(postgres, first, rows, deleted, error);
+    *left = round->reached < round->games.count || *deleted >= rows;
+    return pm_pg_leave(postgres, entered, done, error);
 }
 
 /* ---- epochs ---- */
@@ -168,16 +256,25 @@ static bool settle(struct pm_postgres *postgres, const char *game, uint32_t toda
     return done;
 }
 
-static bool settle_all(struct pm_postgres *postgres, const struct pm_names *games, uint32_t today,
-                       uint32_t first, uint32_t rows, uint64_t *settled, struct pm_error *error)
+static bool settle_games(struct pm_postgres *postgres, uint32_t today, uint32_t first,
+                         uint32_t rows, uint64_t *settled, struct pm_error *error)
 {
-    for (size_t i = 0; i < games->count && *settled < rows; i++) {
+    struct pm_pg_round *round = &postgres->settling;
+    for (unsigned i = 0;
+         i < SETTLED_GAMES && round->reached < round->games.count && *settled < rows; i++) {
         uint64_t changed = 0;
-        if (!settle(postgres, games->names[i], today, first, rows - *settled, &changed, error))
+        if (!settle(postgres, round->games.names[round->reached], today, first, rows - *settled,
+                    &changed, error))
             return false;
         *settled += changed;
+        round->reached += changed == 0;
     }
-    /* Where a clock is behind, somebody may still count for the day before. */
+    return true;
+}
+
+/* Where a clock is behind, somebody may still count for the day before. */
+static bool drop_settled_days(struct pm_postgres *postgres, uint32_t today, struct pm_error *error)
+{
     uint64_t dropped = 0;
     const uint32_t kept = today > 0 ? today - 1 : 0;
     return pm_pg_drop_days(postgres, PM_PG_CAPS, kept, false, &dropped, error) &&
@@ -187,19 +284,19 @@ static bool settle_all(struct pm_postgres *postgres, const struct pm_names *game
 }
 
 bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
-                              uint32_t rows, uint64_t *settled, struct pm_error *error)
+                              uint32_t rows, uint64_t *settled, bool *left, struct pm_error *error)
 {
     struct pm_postgres *postgres = (struct pm_postgres *)storage;
-    struct pm_names games = {0};
+    struct pm_pg_round *round = &postgres->settling;
     bool entered;
     *settled = 0;
-    bool done =
-        pm_names_of_games(&games, storage, NULL, error) && pm_pg_enter(postgres, &entered, error);
-    if (done)
-        done = pm_pg_leave(postgres, entered,
-                           settle_all(postgres, &games, today, first, rows, settled, error), error);
-    pm_names_finish(&games);
-    return done;
+    if (!enter_round(storage, round, today, error) || !pm_pg_enter(postgres, &entered, error))
+        return false;
+    bool done = settle_games(postgres, today, first, rows, settled, error);
+    *left = round->reached < round->games.count;
+    if (done && !*left)
+        done = drop_settled_days(postgres, today, error);
+    return pm_pg_leave(postgres, entered, done, error);
 }
 
 /* ---- dropping ---- */
@@ -228,6 +325,8 @@ static bool drop(struct pm_postgres *postgres, const char *game, const struct pm
     const char *const *list = key ? of_shader : of_game;
     const size_t count =
         key ? sizeof(of_shader) / sizeof(*of_shader) : sizeof(of_game) / sizeof(*of_game);
+    if (!key && !pm_pg_hold_schema(postgres, pm_pg_writer(postgres, error), error))
+        return false;
     for (size_t i = 0; i < count; i++) {
         struct pm_pg_query query;
         pm_pg_begin(&query, list[i]);

@@ -17,6 +17,7 @@ static void destroy(struct pm_storage *storage)
     pm_spaces_forget(&postgres->spaces);
     pm_pg_forget_days(postgres);
     pm_pg_forget_wanted_days(postgres);
+    pm_pg_forget_rounds(postgres);
     pm_buffer_finish(&postgres->returned);
     free(postgres->name);
     free(postgres->url);

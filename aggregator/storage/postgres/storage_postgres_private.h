@@ -9,6 +9,7 @@
 #include "aggregator/storage/storage.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/names.h"
 #include <libpq-fe.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,6 +43,14 @@ struct pm_pg_days {
     size_t count;
 };
 
+/* The games that upkeep goes over, in several transactions. */
+struct pm_pg_round {
+    struct pm_names games; /* as they were at its beginning */
+    uint32_t day;   /* on which it was begun, or the first that is kept: another begins anew */
+    size_t ended;   /* of how many of them it is committed that nothing is left to do */
+    size_t reached; /* the same with the transaction that is open */
+};
+
 struct pm_postgres {
     struct pm_storage storage; /* first */
     char *url, *name;          /* the name is without a password */
@@ -64,6 +73,7 @@ struct pm_postgres {
     struct pm_pg_days days[PM_PG_TABLES];
     /* Of which transactions wrote or wanted to, since the last that was committed. */
     struct pm_pg_days wanted_days[PM_PG_TABLES];
+    struct pm_pg_round pruning, settling;
     bool lacks_day;            /* the transaction does, and cannot be committed */
     struct pm_buffer returned; /* struct pm_storage_cap of uploads that the transaction refuses */
     pthread_mutex_t readers_mutex;
@@ -207,6 +217,12 @@ void pm_pg_forget_days(struct pm_postgres *postgres);
 bool pm_pg_make_wanted_days(struct pm_postgres *postgres, struct pm_error *error);
 void pm_pg_forget_wanted_days(struct pm_postgres *postgres);
 
+/* ---- postgres_upkeep.c ---- */
+
+/* What the transaction did for these games is committed; or is not, and they come again. */
+void pm_pg_end_rounds(struct pm_postgres *postgres, bool committed);
+void pm_pg_forget_rounds(struct pm_postgres *postgres);
+
 /* ---- postgres_leases.c ---- */
 
 bool pm_postgres_take_lease(struct pm_storage *storage, const char *game, int piece, bool *taken,
@@ -283,7 +299,7 @@ bool pm_postgres_drop_claim(struct pm_storage *storage, const struct pm_storage_
 bool pm_postgres_take_epoch(struct pm_storage *storage, uint32_t day,
                             uint8_t key[static PM_EPOCH_BYTES], struct pm_error *error);
 bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
-                              uint32_t rows, uint64_t *settled, struct pm_error *error);
+                              uint32_t rows, uint64_t *settled, bool *left, struct pm_error *error);
 bool pm_postgres_read_claims(struct pm_storage *storage, const char *game,
                              pm_storage_visit_claim visit, void *user, struct pm_error *error);
 bool pm_postgres_put_originals(struct pm_storage *storage,
@@ -302,7 +318,7 @@ bool pm_postgres_add_quarantined(struct pm_storage *storage, const struct pm_qua
 bool pm_postgres_read_quarantine(struct pm_storage *storage, const char *game,
                                  pm_visit_quarantined visit, void *user, struct pm_error *error);
 bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
-                       struct pm_error *error);
+                       bool *left, struct pm_error *error);
 bool pm_postgres_drop(struct pm_storage *storage, const char *game, const struct pm_shader_key *key,
                       uint64_t *blobs, struct pm_error *error);
 bool pm_postgres_add_samples(struct pm_storage *storage, const struct pm_storage_samples *rows,

@@ -96,7 +96,7 @@ bool pm_sqlite_drop_claim(struct pm_storage *storage, const struct pm_storage_cl
 }
 
 bool pm_sqlite_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
-                            uint32_t rows, uint64_t *settled, struct pm_error *error)
+                            uint32_t rows, uint64_t *settled, bool *left, struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {PM_SQLITE_COUNT_MARKS, PM_SQLITE_END_MARKS,
                                                      PM_SQLITE_END_CAPS};
@@ -113,5 +113,6 @@ bool pm_sqlite_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t
         if (i == 0)
             *settled = (uint64_t)sqlite3_changes(sqlite->writer);
     }
+    *left = *settled > 0;
     return true;
 }

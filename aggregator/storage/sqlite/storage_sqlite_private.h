@@ -297,7 +297,7 @@ bool pm_sqlite_put_claims(struct pm_storage *storage, const struct pm_storage_cl
 bool pm_sqlite_drop_claim(struct pm_storage *storage, const struct pm_storage_claim *claim,
                           struct pm_error *error);
 bool pm_sqlite_settle_marks(struct pm_storage *storage, uint32_t today, uint32_t first,
-                            uint32_t rows, uint64_t *settled, struct pm_error *error);
+                            uint32_t rows, uint64_t *settled, bool *left, struct pm_error *error);
 bool pm_sqlite_replace_space(struct pm_storage *storage, const char *game,
                              const struct pm_shader_key *key, enum pm_kind kind, uint32_t space,
                              struct pm_error *error);
@@ -309,4 +309,4 @@ bool pm_sqlite_put_name(struct pm_storage *storage, const char *game,
 bool pm_sqlite_add_quarantined(struct pm_storage *storage, const struct pm_quarantined *entry,
                                uint32_t most, uint64_t most_bytes, struct pm_error *error);
 bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
-                     struct pm_error *error);
+                     bool *left, struct pm_error *error);

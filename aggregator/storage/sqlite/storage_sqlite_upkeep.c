@@ -146,16 +146,14 @@ static bool prune_games(struct pm_sqlite *sqlite, uint32_t rows, uint64_t *delet
     return true;
 }
 
-bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
-                     struct pm_error *error)
+static bool prune(struct pm_sqlite *sqlite, uint32_t first, uint32_t rows, uint64_t *deleted,
+                  struct pm_error *error)
 {
     static const enum pm_sqlite_statement steps[] = {
         PM_SQLITE_PRUNE_BLOBS,      PM_SQLITE_PRUNE_IDS,       PM_SQLITE_PRUNE_SPACES,
         PM_SQLITE_PRUNE_CLAIMS,     PM_SQLITE_PRUNE_ORIGINALS, PM_SQLITE_PRUNE_SCENES,
         PM_SQLITE_PRUNE_QUARANTINE, PM_SQLITE_PRUNE_COVERAGE,
     };
-    struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
-    *deleted = 0;
     for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
         /* The spaces go by the claims that the next statement deletes: no less of them. */
         const uint64_t left =
@@ -168,4 +166,13 @@ bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, 
             return true;
     }
     return *deleted > 0 || first == 0 || prune_games(sqlite, rows, deleted, error);
+}
+
+bool pm_sqlite_prune(struct pm_storage *storage, uint32_t first, uint32_t rows, uint64_t *deleted,
+                     bool *left, struct pm_error *error)
+{
+    *deleted = 0;
+    const bool done = prune((struct pm_sqlite *)storage, first, rows, deleted, error);
+    *left = *deleted > 0;
+    return done;
 }

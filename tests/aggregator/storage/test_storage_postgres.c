@@ -59,11 +59,10 @@ static bool take(struct pm_storage *storage, struct pm_storage_upload upload)
 static uint64_t prune(struct pm_storage *storage, uint32_t first)
 {
     struct pm_error error;
-    uint64_t all = 0, deleted = 1;
-    while (deleted > 0) {
-        if (!storage->operations->prune(storage, first, 500, &deleted, &error))
+    uint64_t all = 0, deleted;
+    for (bool left = true; left; all += deleted) {
+        if (!storage->operations->prune(storage, first, 500, &deleted, &left, &error))
             fail_msg("%s", error.message);
-        all += deleted;
     }
     return all;
 }

@@ -165,6 +165,7 @@ static void test_marks_of_an_old_schema(void **state)
     struct pm_buffer all;
     struct pm_error error;
     uint64_t settled = 0;
+    bool left;
     const struct pm_storage_claim subject = {.game = "game", .kind = PM_KIND_BLOCK};
     place->storage->operations->destroy(place->storage);
     sql_run(place->path,
@@ -177,9 +178,9 @@ static void test_marks_of_an_old_schema(void **state)
     assert_true(storage->operations->find_claims(storage, &subject, 1, append_claim, &all, &error));
     assert_string_equal(all.data, "7/4=1 9/4=3 9/5:2ndtoken 9/5:firstone ");
     all.size = 0;
-    assert_true(storage->operations->settle_marks(storage, 5, 1, 9, &settled, &error));
+    assert_true(storage->operations->settle_marks(storage, 5, 1, 9, &settled, &left, &error));
     assert_int_equal(settled, 0);
-    assert_true(storage->operations->settle_marks(storage, 6, 1, 9, &settled, &error));
+    assert_true(storage->operations->settle_marks(storage, 6, 1, 9, &settled, &left, &error));
     assert_int_equal(settled, 1);
     assert_true(storage->operations->read_claims(storage, "game", append_claim, &all, &error));
     assert_string_equal(all.data, "7/4=1 9/4=3 ");

@@ -182,8 +182,8 @@ struct pm_summary *pm_api_summary(struct pm_get *get, const struct pm_params *pa
         return summary;
     if (!storage->operations->find_game(storage, game, &known, &uploads, &error)) {
         pm_log_error(service->log, "cannot look up a game: %s", error.message);
-        *result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                       "the games cannot be read; the log says why", 0);
+        *result = pm_http_answer_unread(get->connection, &error,
+                                        "the games cannot be read; the log says why");
         return NULL;
     }
     if (!known) {

@@ -127,8 +127,8 @@ enum MHD_Result pm_api_games(struct pm_get *get)
         result = pm_api_refuse(get, &params);
     } else if (!storage->operations->list_games(storage, visit_game, &list, &error)) {
         pm_log_error(service->log, "cannot list the games: %s", error.message);
-        result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                      "the games cannot be listed; the log says why", 0);
+        result = pm_http_answer_unread(get->connection, &error,
+                                       "the games cannot be listed; the log says why");
     } else {
         struct pm_json json;
         pm_json_init(&json);

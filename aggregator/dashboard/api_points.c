@@ -204,8 +204,8 @@ static enum MHD_Result answer_points(struct pm_get *get, const struct pm_summary
                                     0);
     pm_log_error(get->service->log, "cannot read a shader of \"%s\": %s", summary->game,
                  error.message);
-    return pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                "the shader cannot be read; the log says why", 0);
+    return pm_http_answer_unread(get->connection, &error,
+                                 "the shader cannot be read; the log says why");
 }
 
 enum MHD_Result pm_api_points(struct pm_get *get)

@@ -50,8 +50,8 @@ enum MHD_Result pm_api_quarantine(struct pm_get *get)
     } else {
         cJSON_Delete(entries.json.root);
         pm_log_error(get->service->log, "cannot read the quarantine: %s", error.message);
-        result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                      "the quarantine cannot be read; the log says why", 0);
+        result = pm_http_answer_unread(get->connection, &error,
+                                       "the quarantine cannot be read; the log says why");
     }
     free(game);
     return result;

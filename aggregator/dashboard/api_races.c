@@ -79,8 +79,8 @@ enum MHD_Result pm_api_variants(struct pm_get *get)
     if (!arena || (!pm_races_published(storage, get->names[0], arena, &races, etag, &error) &&
                    error.code != PM_ERROR_STATE)) {
         pm_log_error(get->service->log, "cannot read races of variants: %s", error.message);
-        result = pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                      "the races cannot be read; the log says why", 0);
+        result = pm_http_answer_unread(get->connection, &error,
+                                       "the races cannot be read; the log says why");
     } else {
         result = answer(get, &page, &races);
     }

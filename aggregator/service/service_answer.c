@@ -71,6 +71,15 @@ enum MHD_Result pm_http_answer_error(struct MHD_Connection *connection, unsigned
     return pm_http_answer_field(connection, status, message, NULL, retry_seconds, NULL);
 }
 
+enum MHD_Result pm_http_answer_unread(struct MHD_Connection *connection,
+                                      const struct pm_error *error, const char *message)
+{
+    const bool away = error->code == PM_ERROR_NETWORK;
+    return pm_http_answer_error(
+        connection, away ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_INTERNAL_SERVER_ERROR, message,
+        away ? PM_HTTP_RETRY_SECONDS : 0);
+}
+
 bool pm_http_matches(const char *condition, const char *etag)
 {
     const size_t length = strlen(etag);

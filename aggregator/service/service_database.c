@@ -109,8 +109,8 @@ static enum MHD_Result answer(struct pm_service *service, struct MHD_Connection 
         return pm_http_answer_error(connection, MHD_HTTP_NOT_FOUND, error.message, 0);
     pm_log_error(service->log, "cannot read the database of \"%s\": %s", publication->game,
                  error.message);
-    return pm_http_answer_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                "the database cannot be read; the log says why", 0);
+    return pm_http_answer_unread(connection, &error,
+                                 "the database cannot be read; the log says why");
 }
 
 /* The body is made for this one request, and small. */

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <strings.h>
 
-#define RETRY_SECONDS 5
 #define FULL_SECONDS 60 /* until somebody may have made space */
 #define CLOSED "the dashboard is closed: it has no tokens (--dashboard-token-file)"
 /* What a point takes in the statistics of a day (docs/operating.md, Sizing). */
@@ -65,10 +64,11 @@ static bool hold(struct pm_request *request, size_t bytes)
     case PM_HOLD_DONE:
         return true;
     case PM_HOLD_TOKEN:
-        refuse_rate(request, RETRY_SECONDS, "this token has too much under way", "token");
+        refuse_rate(request, PM_HTTP_RETRY_SECONDS, "this token has too much under way", "token");
         break;
     case PM_HOLD_ADDRESS:
-        refuse_rate(request, RETRY_SECONDS, "too much is under way from this address", "address");
+        refuse_rate(request, PM_HTTP_RETRY_SECONDS, "too much is under way from this address",
+                    "address");
         break;
     case PM_HOLD_ALL:
         refuse_busy(request);
@@ -92,7 +92,7 @@ static unsigned retry_seconds(const struct pm_request *request)
     switch (request->status) {
     case MHD_HTTP_TOO_MANY_REQUESTS:
     case MHD_HTTP_SERVICE_UNAVAILABLE:
-        return RETRY_SECONDS;
+        return PM_HTTP_RETRY_SECONDS;
     case MHD_HTTP_INSUFFICIENT_STORAGE:
         return FULL_SECONDS;
     default:

@@ -62,8 +62,8 @@ enum MHD_Result pm_get_rules(struct pm_get *get)
     if (!pm_rules_find(get->service, game, text, &error)) {
         pm_log_error(get->service->log, "cannot read what is known of \"%s\": %s", get->names[0],
                      error.message);
-        return pm_http_answer_error(get->connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-                                    "the storage cannot be read; the log says why", 0);
+        return pm_http_answer_unread(get->connection, &error,
+                                     "the storage cannot be read; the log says why");
     }
     snprintf(json, sizeof(json), "{\"rules\":\"%s\"}", text);
     return pm_http_answer_json(get->connection, MHD_HTTP_OK, json, text);

@@ -1,6 +1,8 @@
 /* Connections of the PostgreSQL storage, and what their errors mean. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,19 @@ static void ignore_notice(void *user, const PGresult *result)
 
 /* ---- connections ---- */
 
+/* So long, at most, do the threads that answer HTTP wait for an engine of which nothing is heard;
+ * then they leave it alone for a while, and one of them looks whether it is back. */
+#define READER_SECONDS 3
+#define AWAY_SECONDS 10
+#define WRITER_SECONDS 10
+
+static void set_away_until(struct pm_postgres *postgres, int64_t until)
+{
+    pthread_mutex_lock(&postgres->readers_mutex);
+    postgres->away_until = until;
+    pthread_mutex_unlock(&postgres->readers_mutex);
+}
+
 static PGconn *set_up(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
 {
     if (PQstatus(connection) != CONNECTION_OK) {
@@ -112,8 +127,10 @@ static PGconn *set_up(struct pm_postgres *postgres, PGconn *connection, struct p
 }
 
 PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *host,
-                         struct pm_error *error)
+                         unsigned seconds, struct pm_error *error)
 {
+    char timeout[16];
+    snprintf(timeout, sizeof(timeout), "%u", seconds);
     /* What the URL says goes before what precedes it. A machine that is gone without a word is
      * noticed within half a minute. */
     const char *const names[] = {"connect_timeout",
@@ -128,7 +145,7 @@ PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *
                                  "hostaddr",
                                  "port",
                                  NULL};
-    const char *const values[] = {"10",       "10",          "5",          "3",
+    const char *const values[] = {timeout,    "10",          "5",          "3",
                                   "30000",    "piecemeal",   "read-write", postgres->url,
                                   host->host, host->address, host->port,   NULL};
     return set_up(postgres, PQconnectdbParams(names, values, 1), error);
@@ -144,8 +161,9 @@ PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error)
         return NULL;
     }
     pm_pg_close_writer(postgres);
-    postgres->writer = pm_pg_connect_newest(postgres, &postgres->timeline, error);
+    postgres->writer = pm_pg_connect_newest(postgres, WRITER_SECONDS, &postgres->timeline, error);
     if (postgres->writer) {
+        set_away_until(postgres, 0);
         pm_pg_hear_notices(postgres, postgres->writer);
         postgres->slot = (unsigned)PQbackendPID(postgres->writer) % PM_POSTGRES_SLOTS;
     }
@@ -161,12 +179,24 @@ void pm_pg_close_writer(struct pm_postgres *postgres)
 struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)
 {
     struct pm_pg_reader reader = {0};
+    const int64_t now = pm_now();
     pthread_mutex_lock(&postgres->readers_mutex);
+    const bool away = now < postgres->away_until;
     if (postgres->reader_count > 0)
         reader = postgres->readers[--postgres->reader_count];
+    else if (postgres->away_until != 0 && !away) /* for all others, while this one looks */
+        postgres->away_until = now + AWAY_SECONDS * PM_SECOND;
     pthread_mutex_unlock(&postgres->readers_mutex);
-    if (!reader.connection)
-        reader.connection = pm_pg_connect(postgres, &reader.timeline, error);
+    if (reader.connection)
+        return reader;
+    if (away) {
+        pm_fail(error, PM_ERROR_NETWORK, "%s: did not answer a moment ago", postgres->name);
+        return reader;
+    }
+    reader.connection = pm_pg_connect(postgres, READER_SECONDS, &reader.timeline, error);
+    /* Who is refused at once waits for nothing, and may ask again. */
+    const bool answers = reader.connection || pm_now() - now < PM_SECOND;
+    set_away_until(postgres, answers ? 0 : pm_now() + AWAY_SECONDS * PM_SECOND);
     return reader;
 }
 

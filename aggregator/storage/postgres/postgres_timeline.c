@@ -96,9 +96,9 @@ bool pm_pg_fail_replaced(struct pm_postgres *postgres, int64_t timeline, struct 
 /* ---- connecting ---- */
 
 static PGconn *connect_and_ask(struct pm_postgres *postgres, const struct pm_pg_host *host,
-                               int64_t *timeline, struct pm_error *error)
+                               unsigned seconds, int64_t *timeline, struct pm_error *error)
 {
-    PGconn *connection = pm_pg_connect_to(postgres, host, error);
+    PGconn *connection = pm_pg_connect_to(postgres, host, seconds, error);
     if (!connection || ask_timeline(postgres, connection, timeline, error))
         return connection;
     PQfinish(connection);
@@ -119,7 +119,7 @@ static PGconn *accept(struct pm_postgres *postgres, PGconn *connection, int64_t 
     return NULL;
 }
 
-PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
+PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, unsigned seconds, int64_t *timeline,
                              struct pm_error *error)
 {
     PQconninfoOption *options = PQconninfoParse(postgres->url, NULL);
@@ -134,7 +134,7 @@ PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
                                         entry_of(ports, i)};
         struct pm_error reason = {0};
         int64_t its = 0;
-        PGconn *connection = connect_and_ask(postgres, &host, &its, &reason);
+        PGconn *connection = connect_and_ask(postgres, &host, seconds, &its, &reason);
         if (!connection && first.code == PM_OK)
             first = reason;
         if (connection && its > *timeline) {
@@ -154,13 +154,15 @@ PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
     return accept(postgres, best, *timeline, error);
 }
 
-PGconn *pm_pg_connect(struct pm_postgres *postgres, int64_t *timeline, struct pm_error *error)
+PGconn *pm_pg_connect(struct pm_postgres *postgres, unsigned seconds, int64_t *timeline,
+                      struct pm_error *error)
 {
-    PGconn *connection = connect_and_ask(postgres, &(struct pm_pg_host){0}, timeline, error);
+    PGconn *connection =
+        connect_and_ask(postgres, &(struct pm_pg_host){0}, seconds, timeline, error);
     if (connection && *timeline >= atomic_load(&postgres->newest))
         return accept(postgres, connection, *timeline, error);
     if (!connection)
         return NULL;
     PQfinish(connection);
-    return pm_pg_connect_newest(postgres, timeline, error);
+    return pm_pg_connect_newest(postgres, seconds, timeline, error);
 }

@@ -80,6 +80,7 @@ struct pm_postgres {
     struct pm_pg_lease *leases;                            /* under readers_mutex: that are held */
     struct pm_pg_reader readers[PM_POSTGRES_IDLE_READERS]; /* under readers_mutex: idle ones */
     size_t reader_count;
+    int64_t away_until; /* under readers_mutex, pm_now(): no reader connects; 0: it is not away */
 };
 
 /* ---- postgres_query.c: one statement with its parameters ---- */
@@ -150,14 +151,16 @@ bool pm_pg_plain_number(struct pm_postgres *postgres, PGconn *connection, const 
 struct pm_pg_host {
     char *host, *address, *port;
 };
+/* For at most so many seconds, if the URL does not say how many. */
 PGconn *pm_pg_connect_to(struct pm_postgres *postgres, const struct pm_pg_host *host,
-                         struct pm_error *error);
+                         unsigned seconds, struct pm_error *error);
 void pm_pg_close_writer(struct pm_postgres *postgres);
 /* The writer's, connected again if need be. NULL on failure. */
 PGconn *pm_pg_writer(struct pm_postgres *postgres, struct pm_error *error);
 /* Hears as the writer whether commits are where they have to be. */
 void pm_pg_hear_notices(struct pm_postgres *postgres, PGconn *connection);
-/* Without a connection on failure; giving back none is nothing. */
+/* Without a connection on failure; giving back none is nothing. Once an engine did not answer at
+ * all, that fails at once for some seconds: others wait for whoever reads. */
 struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
 void pm_pg_give_reader(struct pm_postgres *postgres, struct pm_pg_reader reader);
 /* Has no other engine taken the place of the reader's since, as far as is known? */
@@ -171,9 +174,10 @@ bool pm_pg_fail(struct pm_postgres *postgres, PGconn *connection, const PGresult
 
 /* To the first host that takes writes, where that is on no lower timeline than was seen; else as
  * the next. */
-PGconn *pm_pg_connect(struct pm_postgres *postgres, int64_t *timeline, struct pm_error *error);
+PGconn *pm_pg_connect(struct pm_postgres *postgres, unsigned seconds, int64_t *timeline,
+                      struct pm_error *error);
 /* To the host of the highest timeline. PM_ERROR_NETWORK also when a higher one was seen. */
-PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, int64_t *timeline,
+PGconn *pm_pg_connect_newest(struct pm_postgres *postgres, unsigned seconds, int64_t *timeline,
                              struct pm_error *error);
 /* Did another take the place of the writer's engine, as far as is known? */
 bool pm_pg_is_replaced(struct pm_postgres *postgres);

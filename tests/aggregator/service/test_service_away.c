@@ -1,13 +1,16 @@
 /*
  * Two servers under load on one PostgreSQL (with_postgres.sh), which ends as if its machine had and
  * comes back: whoever uploads meanwhile is told when to come again, and nothing else; what was
- * acknowledged is there afterwards, once.
- *   test_aggregator_service_away [SECONDS]
+ * acknowledged is there afterwards, once. And one server on a PostgreSQL that does not answer:
+ * whoever pulls is told the same. test_aggregator_service_away [SECONDS]
  */
+#include "base/clock.h"
 #include "tests/aggregator/service/engine.h"
 #include "tests/aggregator/service/http.h"
 #include "tests/aggregator/service/server.h"
+#include "tests/patience.h"
 #include <curl/curl.h>
+#include <libpq-fe.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +27,63 @@ static unsigned seconds = 3;
 static void rest(unsigned milliseconds)
 {
     nanosleep(&(struct timespec){milliseconds / 1000, milliseconds % 1000 * 1000000L}, NULL);
+}
+
+enum { PULLS = 6, CONNECT_SECONDS = 2 }; /* the fewest that libpq waits */
+
+/* Ends the servers' connections to an engine that lets nobody in any more, and says nothing. */
+static void silence(const struct engine *engine, PGconn *connection)
+{
+    assert_int_equal(kill(engine->pid, SIGSTOP), 0);
+    PGresult *result = PQexec(connection, "SELECT pg_terminate_backend(pid) FROM"
+                                          " pg_stat_activity WHERE application_name = 'piecemeal'");
+    assert_int_equal(PQresultStatus(result), PGRES_TUPLES_OK);
+    PQclear(result);
+}
+
+/* The status; *advised: it says when to come again. */
+static long pull(const struct server *server, bool *advised)
+{
+    struct reply reply =
+        http_send(&(struct request){.port = server->port, .path = "/v1/games/game/database"});
+    const long status = reply.status;
+    *advised = reply.retry_after > 0;
+    reply_finish(&reply);
+    return status;
+}
+
+/* Nobody waits behind those who pull: an engine of which nothing is heard is left alone. */
+static void test_no_answer(void **state)
+{
+    (void)state;
+    struct engine engine;
+    char url[400];
+    uint64_t until = 0;
+    unsigned told = 0;
+    bool advised;
+    snprintf(url, sizeof(url), "%s&connect_timeout=%d", getenv("PM_TEST_STORAGE"), CONNECT_SECONDS);
+    engine_find(&engine, getenv("PM_TEST_ENGINE"));
+    PGconn *connection = PQconnectdb(url);
+    struct server server = server_start(url);
+    assert_int_equal(pull(&server, &advised), 404);
+    silence(&engine, connection);
+    while (pull(&server, &advised) == 404 && patience(&until)) {
+    }
+    const int64_t since = pm_now();
+    for (unsigned i = 0; i < PULLS; i++)
+        told += pull(&server, &advised) == 503 && advised;
+    const int64_t took = pm_now() - since;
+    assert_int_equal(kill(engine.pid, SIGCONT), 0);
+    assert_int_equal(told, PULLS);
+    /* Did each wait, it would be longer. */
+    assert_true(took < PULLS * CONNECT_SECONDS * PM_SECOND);
+    until = 0;
+    while (pull(&server, &advised) != 404 && patience(&until)) {
+    }
+    assert_int_equal(pull(&server, &advised), 404);
+    server_end(&server, SIGTERM);
+    PQfinish(connection);
+    pm_buffer_finish(&engine.command);
 }
 
 static void test_away_under_load(void **state)
@@ -76,7 +136,8 @@ static void test_away_under_load(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_away_under_load)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_no_answer),
+                                       cmocka_unit_test(test_away_under_load)};
     if (!getenv("PM_TEST_ENGINE_PID")) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");
         return 77;

@@ -135,14 +135,64 @@ static bool is_of_game(const struct pm_error *error)
     return error->code == PM_ERROR_INPUT || error->code == PM_ERROR_MEMORY;
 }
 
-/* *owed: nanoseconds of rest. */
-static void curate_all(struct pm_service *service, struct games *all, int64_t *owed)
+static void curate_game(struct pm_service *service, struct known_game *game, bool wanted)
+{
+    struct pm_error error;
+    if (!take_turn(service, game, wanted))
+        return;
+    const int64_t before = pm_now();
+    const bool done = pm_summaries_curate(
+        &service->summaries, pm_aggregator_curator(service->aggregator), game->name, &error);
+    pm_storage_drop_lease(pm_aggregator_storage(service->aggregator), game->name,
+                          PM_PIECE_CURATION);
+    if (!done && is_stopping(service))
+        return; /* it was interrupted */
+    if (done || is_of_game(&error))
+        game->curated = game->uploads;
+    if (!done) {
+        atomic_fetch_add(&service->metrics.curation_failures, 1);
+        pm_log_error(service->log,
+                     "cannot curate \"%s\": %s. Its published database stays as it is (%s)",
+                     game->name, error.message,
+                     error.code == PM_ERROR_INPUT
+                         ? "`piecemeal serve --check` says what of its statistics is damaged"
+                     : is_of_game(&error) ? "it is tried again when there are new uploads"
+                                          : "it is tried again");
+    }
+    pm_metrics_time(&service->metrics.curations, pm_now() - before);
+}
+
+/* Somebody waits for these, so that they come before all others, and nobody rests for them. */
+static void curate_wanted(struct pm_service *service, struct games *all)
+{
+    pm_summaries_begin(&service->summaries);
+    for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
+        if (pm_summaries_is_wanted(&service->summaries, all->games[i].name))
+            curate_game(service, &all->games[i], true);
+    }
+}
+
+/* Rests until then, and sees to who waits meanwhile. true: the service stops. */
+static bool rest_until(struct pm_service *service, struct games *all, int64_t until)
+{
+    for (;;) {
+        const int64_t left = until - pm_now();
+        if (rest(service, left > 0 ? left : 0))
+            return true;
+        if (pm_summaries_are_wanted(&service->summaries))
+            curate_wanted(service, all);
+        else if (pm_now() >= until)
+            return false;
+    }
+}
+
+/* *rested: when it will have rested for what it did, pm_now(). */
+static void curate_all(struct pm_service *service, struct games *all, int64_t *rested)
 {
     struct pm_storage *storage = pm_aggregator_storage(service->aggregator);
     struct pm_error error;
     bool expired;
     all->at = 0;
-    pm_summaries_begin(&service->summaries);
     if (!pm_aggregator_upkeep(service->aggregator, &expired, &error))
         pm_log_error(service->log,
                      "upkeep of the storage: %s. What is beyond the retention is still there; it "
@@ -152,41 +202,24 @@ static void curate_all(struct pm_service *service, struct games *all, int64_t *o
         all->games[i].curated = UINT64_MAX;
     if (!storage->operations->list_games(storage, visit_game, all, &error)) {
         pm_log_error(service->log, "cannot list the games: %s", error.message);
+        pm_summaries_begin(&service->summaries); /* who waits asks again */
         return;
     }
     while (all->at < all->count)
         forget_game(all);
     pm_summaries_retain(&service->summaries, is_known, all);
+    curate_wanted(service, all);
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
         struct known_game *game = &all->games[i];
-        const bool wanted = pm_summaries_is_wanted(&service->summaries, game->name);
-        if (game->uploads == game->curated && !wanted)
+        if (game->uploads == game->curated)
             continue;
-        if (*owed > 0 && rest(service, *owed))
+        if (rest_until(service, all, *rested))
             return;
-        if (!take_turn(service, game, wanted))
-            continue;
+        if (game->uploads == game->curated)
+            continue; /* it was wanted meanwhile */
         const int64_t before = pm_now();
-        const bool done = pm_summaries_curate(
-            &service->summaries, pm_aggregator_curator(service->aggregator), game->name, &error);
-        pm_storage_drop_lease(pm_aggregator_storage(service->aggregator), game->name,
-                              PM_PIECE_CURATION);
-        if (!done && is_stopping(service))
-            return; /* it was interrupted */
-        if (done || is_of_game(&error))
-            game->curated = game->uploads;
-        if (!done) {
-            atomic_fetch_add(&service->metrics.curation_failures, 1);
-            pm_log_error(service->log,
-                         "cannot curate \"%s\": %s. Its published database stays as it is (%s)",
-                         game->name, error.message,
-                         error.code == PM_ERROR_INPUT
-                             ? "`piecemeal serve --check` says what of its statistics is damaged"
-                         : is_of_game(&error) ? "it is tried again when there are new uploads"
-                                              : "it is tried again");
-        }
-        *owed = REST * (pm_now() - before);
-        pm_metrics_time(&service->metrics.curations, pm_now() - before);
+        curate_game(service, game, false);
+        *rested = pm_now() + REST * (pm_now() - before);
     }
 }
 
@@ -203,10 +236,11 @@ void *pm_curate_run(void *user)
     struct pm_service *service = user;
     struct games all = {0};
     bool stopping = false;
+    int64_t rested = 0;
     while (!stopping) {
         const int64_t period = service->curate_seconds * PM_SECOND;
-        int64_t owed = 0;
-        curate_all(service, &all, &owed);
+        curate_all(service, &all, &rested);
+        const int64_t owed = rested - pm_now();
         stopping = rest(service, owed > period ? owed : period);
     }
     for (size_t i = 0; i < all.count; i++)

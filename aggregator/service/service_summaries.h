@@ -1,7 +1,7 @@
 /*
  * The summaries of the games (summary.h) that the pages and the JSON API read: at most
  * PM_SUMMARIES_BYTES of them, those used last. One that is missing is asked of the curator, which
- * makes it with its next curation.
+ * makes it next.
  *
  * Thread safety: any thread, but pm_summaries_curate, pm_summaries_begin and pm_summaries_retain,
  * which are the curator's.
@@ -43,7 +43,7 @@ struct pm_summaries_totals {
 };
 struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries);
 
-/* The curator begins a round: is_wanted says whether somebody asked for the game before that. */
+/* The curator looks what is asked for: is_wanted says whether the game was, before that. */
 void pm_summaries_begin(struct pm_summaries *summaries);
 bool pm_summaries_is_wanted(const struct pm_summaries *summaries, const char *game);
 /* Curates and publishes a game, and keeps its summary. */

@@ -2,7 +2,9 @@
  * Two servers under load on one PostgreSQL (with_postgres.sh), which ends as if its machine had and
  * comes back: whoever uploads meanwhile is told when to come again, and nothing else; what was
  * acknowledged is there afterwards, once. And one server on a PostgreSQL that does not answer:
- * whoever pulls is told the same. test_aggregator_service_away [SECONDS]
+ * whoever pulls is told the same.
+ *
+ *   test_aggregator_service_away [SECONDS]
  */
 #include "base/clock.h"
 #include "tests/aggregator/service/engine.h"

@@ -146,15 +146,38 @@ static void test_game_not_read_yet(void **state)
     assert_error(place_send(place, (struct request){.path = "/v1/games/other"}), 404, "known");
 }
 
+enum { GAMES = 60 };
+
+/* A page does not wait for the curation of all games, as after the start, nor for its rests. */
+static void test_who_waits_comes_first(void **state)
+{
+    struct place *place = *state;
+    char name[16], path[40];
+    long status = 503;
+    place_open(place);
+    for (unsigned i = 0; i < GAMES; i++) {
+        snprintf(name, sizeof(name), "game-%02u", i);
+        place_store(place, random_profile(place->arena, &place->random, name, 40, 100));
+    }
+    place_serve(place);
+    snprintf(path, sizeof(path), "/v1/games/%s", name);
+    for (uint64_t until = 0; status == 503 && patience(&until);) {
+        struct reply reply = place_send(place, (struct request){.path = path});
+        status = reply.status;
+        reply_finish(&reply);
+    }
+    assert_int_equal(status, 200);
+    assert_in_range(http_metric(place->port, "piecemeal_curation_duration_seconds_count"), 1,
+                    GAMES / 3);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, service_place_destroy)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_database_and_etag),
-        TEST(test_previous_and_scenes),
-        TEST(test_games_and_names),
-        TEST(test_game_not_read_yet),
+        TEST(test_database_and_etag), TEST(test_previous_and_scenes),   TEST(test_games_and_names),
+        TEST(test_game_not_read_yet), TEST(test_who_waits_comes_first),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_reading", tests, NULL, NULL);

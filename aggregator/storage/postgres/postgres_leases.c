@@ -180,3 +180,10 @@ void pm_pg_close_leases(struct pm_postgres *postgres)
         free(lease);
     }
 }
+
+bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    pm_pg_begin(&query, PM_PG_SCHEMA_VERSION " FOR UPDATE");
+    return pm_pg_select_on(postgres, connection, &query, NULL, NULL, error);
+}

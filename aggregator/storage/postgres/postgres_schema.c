@@ -141,13 +141,6 @@ static bool run(struct pm_postgres *postgres, const char *sql, struct pm_error *
     return pm_pg_plain(postgres, pm_pg_writer(postgres, error), sql, error);
 }
 
-bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
-{
-    struct pm_pg_query query;
-    pm_pg_begin(&query, PM_PG_SCHEMA_VERSION " FOR UPDATE");
-    return pm_pg_select_on(postgres, connection, &query, NULL, NULL, error);
-}
-
 bool pm_pg_check_version(struct pm_postgres *postgres, int64_t version, struct pm_error *error)
 {
     return version <= SCHEMA_VERSION ||

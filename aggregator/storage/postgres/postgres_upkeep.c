@@ -2,8 +2,6 @@
  * games a transaction, since other statements of this process wait until it ends. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
-#include "aggregator/storage/names.h"
-#include "base/names.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,42 +10,6 @@
 /* Of which a transaction may end the work, so that it takes about a tenth of a second. */
 #define PRUNED_GAMES 12
 #define SETTLED_GAMES 60
-
-/* ---- rounds ---- */
-
-/* Outside of a transaction. Goes on with the round that is not over, if it is of the same day. */
-static bool enter_round(struct pm_storage *storage, struct pm_pg_round *round, uint32_t day,
-                        struct pm_error *error)
-{
-    if (round->day == day && round->ended < round->games.count)
-        return true;
-    pm_names_finish(&round->games);
-    *round = (struct pm_pg_round){.day = day};
-    if (pm_names_of_games(&round->games, storage, NULL, error))
-        return true;
-    pm_names_finish(&round->games); /* some may be missing */
-    return false;
-}
-
-static void end_round(struct pm_pg_round *round, bool committed)
-{
-    if (committed)
-        round->ended = round->reached;
-    else
-        round->reached = round->ended;
-}
-
-void pm_pg_end_rounds(struct pm_postgres *postgres, bool committed)
-{
-    end_round(&postgres->pruning, committed);
-    end_round(&postgres->settling, committed);
-}
-
-void pm_pg_forget_rounds(struct pm_postgres *postgres)
-{
-    pm_names_finish(&postgres->pruning.games);
-    pm_names_finish(&postgres->settling.games);
-}
 
 static bool run_of_game(struct pm_postgres *postgres, const char *sql, const char *game,
                         const int64_t *numbers, size_t count, uint64_t *changed,
@@ -204,7 +166,7 @@ bool pm_postgres_prune(struct pm_storage *storage, uint32_t first, uint32_t rows
     bool entered;
     pm_spaces_forget(&postgres->spaces);
     *deleted = 0;
-    if (!enter_round(storage, round, first, error) || !pm_pg_enter(postgres, &entered, error))
+    if (!pm_pg_enter_round(storage, round, first, error) || !pm_pg_enter(postgres, &entered, error))
         return false;
     const bool done = prune(postgres, first, rows, deleted, error);
     *left = round->reached < round->games.count || *deleted >= rows;
@@ -290,7 +252,7 @@ bool pm_postgres_settle_marks(struct pm_storage *storage, uint32_t today, uint32
     struct pm_pg_round *round = &postgres->settling;
     bool entered;
     *settled = 0;
-    if (!enter_round(storage, round, today, error) || !pm_pg_enter(postgres, &entered, error))
+    if (!pm_pg_enter_round(storage, round, today, error) || !pm_pg_enter(postgres, &entered, error))
         return false;
     bool done = settle_games(postgres, today, first, rows, settled, error);
     *left = round->reached < round->games.count;

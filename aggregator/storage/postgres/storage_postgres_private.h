@@ -221,8 +221,11 @@ void pm_pg_forget_days(struct pm_postgres *postgres);
 bool pm_pg_make_wanted_days(struct pm_postgres *postgres, struct pm_error *error);
 void pm_pg_forget_wanted_days(struct pm_postgres *postgres);
 
-/* ---- postgres_upkeep.c ---- */
+/* ---- postgres_rounds.c ---- */
 
+/* Outside of a transaction. Goes on with the round that is not over, if it is of the same day. */
+bool pm_pg_enter_round(struct pm_storage *storage, struct pm_pg_round *round, uint32_t day,
+                       struct pm_error *error);
 /* What the transaction did for these games is committed; or is not, and they come again. */
 void pm_pg_end_rounds(struct pm_postgres *postgres, bool committed);
 void pm_pg_forget_rounds(struct pm_postgres *postgres);
@@ -238,6 +241,10 @@ void pm_pg_close_leases(struct pm_postgres *postgres);
 bool pm_pg_enter_piece(struct pm_postgres *postgres, const char *game, int piece);
 /* The writer is its own again, where it was a piece's. */
 void pm_pg_leave_piece(struct pm_postgres *postgres);
+/* Whoever changes the schema, or which bodies there are, holds the version's row; this waits for
+ * it. It is the connection's until its transaction ends, and what that reads next is what all
+ * before it have committed. */
+bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error);
 
 /* ---- postgres_caps.c ---- */
 
@@ -253,11 +260,6 @@ bool pm_pg_return_caps(struct pm_postgres *postgres, const struct pm_storage_cap
 
 /* Whoever reads it keeps the schema as it is until its transaction ends. */
 #define PM_PG_SCHEMA_VERSION "SELECT version FROM piecemeal_schema WHERE one = 1"
-
-/* Whoever changes the schema, or which bodies there are, holds the version's row; this waits for
- * it. It is the connection's until its transaction ends, and what that reads next is what all
- * before it have committed. */
-bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error);
 
 /* Is it one that this program may write to? */
 bool pm_pg_check_version(struct pm_postgres *postgres, int64_t version, struct pm_error *error);

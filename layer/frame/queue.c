@@ -8,7 +8,21 @@ struct pm_queue *pm_queue_of(struct pm_device *device, VkQueue handle)
                                     : NULL;
 }
 
-void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family)
+static void destroy(struct pm_queue *queue)
+{
+    pthread_mutex_destroy(&queue->lock);
+    free(queue);
+}
+
+/* Flags that the headers do not have may say that the driver synchronizes it, as
+ * VK_DEVICE_QUEUE_CREATE_INTERNALLY_SYNCHRONIZED_BIT_KHR does. */
+static bool may_be_synchronized(VkDeviceQueueCreateFlags flags)
+{
+    return (flags & ~(VkDeviceQueueCreateFlags)VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) != 0;
+}
+
+void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family,
+                  VkDeviceQueueCreateFlags flags)
 {
     struct pm_sampling *sampling = device->sampling;
     if (sampling == NULL || handle == VK_NULL_HANDLE)
@@ -22,11 +36,13 @@ void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family)
             queue->family = family;
             queue->index = sampling->queue_count;
             queue->bit = 1u << queue->index;
+            queue->synchronized = may_be_synchronized(flags);
+            pthread_mutex_init(&queue->lock, NULL);
             if (pm_lookup_put(&sampling->queues, PM_KEY(handle), queue)) {
                 sampling->queue_list[sampling->queue_count] = queue;
                 atomic_fetch_add(&sampling->queue_count, 1);
             } else {
-                free(queue);
+                destroy(queue);
             }
         }
     }
@@ -36,5 +52,17 @@ void pm_queue_add(struct pm_device *device, VkQueue handle, uint32_t family)
 void pm_queues_destroy(struct pm_sampling *sampling)
 {
     for (uint32_t i = 0; i < sampling->queue_count; i++)
-        free(sampling->queue_list[i]);
+        destroy(sampling->queue_list[i]);
+}
+
+void pm_queue_hold(struct pm_queue *queue)
+{
+    if (queue->synchronized)
+        pthread_mutex_lock(&queue->lock);
+}
+
+void pm_queue_let_go(struct pm_queue *queue)
+{
+    if (queue->synchronized)
+        pthread_mutex_unlock(&queue->lock);
 }

@@ -1,6 +1,6 @@
 /* The hooks of queues: what a submission uses is counted, and what ends a frame is a heartbeat. The
  * game holds a queue while it calls one, so whatever the layer submits to it is submitted here, on
- * the same thread (HAZARDS 13). */
+ * the same thread (HAZARDS 13). Of a queue that the driver synchronizes we hold our record. */
 #include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/core/device_lost.h"
@@ -34,7 +34,7 @@ VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue(VkDevice handle, uint32_t family, u
 {
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.GetDeviceQueue(handle, family, index, out);
-    pm_queue_add(device, *out, family);
+    pm_queue_add(device, *out, family, 0);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQueueInfo2 *info,
@@ -45,7 +45,7 @@ VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQue
     /* Ours are not protected submissions, which a protected queue may mix with; but nothing is
      * sampled on one. */
     if ((info->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0)
-        pm_queue_add(device, *out, info->queueFamilyIndex);
+        pm_queue_add(device, *out, info->queueFamilyIndex, info->flags);
 }
 
 /* One command buffer of a submission that is about to be made, or that failed. */
@@ -223,7 +223,6 @@ static void submitted(struct pm_queue *queue, VkFence fence)
         heartbeat(queue->device);
     pm_readback_follow(queue, false);
     pm_additive_follow(queue->device->additive, queue);
-    pm_messages_deliver(queue->device->instance);
 }
 
 /* The variants are counted before the submission and not after it: as soon as it is made, another
@@ -235,6 +234,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
     struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue == NULL)
         return device->dispatch.QueueSubmit(handle, count, infos, fence);
+    pm_queue_hold(queue);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter(queue, count, infos);
     const uint64_t told = pick_all(queue, count, infos);
@@ -246,6 +246,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
         submit_all(queue, count, infos, -1);
         untell(queue, told);
     }
+    pm_queue_let_go(queue);
+    pm_messages_deliver(device->instance);
     return result;
 }
 
@@ -255,6 +257,7 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
     struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue == NULL)
         return next(handle, count, infos, fence);
+    pm_queue_hold(queue);
     pm_cpu_watch_submit(&device->sampling->watch, handle);
     enter2(queue, count, infos);
     const uint64_t told = pick_all2(queue, count, infos);
@@ -266,6 +269,8 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
         submit_all2(queue, count, infos, -1);
         untell(queue, told);
     }
+    pm_queue_let_go(queue);
+    pm_messages_deliver(device->instance);
     return result;
 }
 
@@ -291,10 +296,12 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
     VkResult result = device->dispatch.QueuePresentKHR(handle, info);
     pm_wait_ends(device, begin, result);
     if (queue != NULL && result != VK_ERROR_DEVICE_LOST) {
+        pm_queue_hold(queue);
         pm_cpu_watch_present(&device->sampling->watch, handle);
         atomic_store_explicit(&device->sampling->presented, pm_now(), memory_order_relaxed);
         heartbeat(device);
         pm_readback_follow(queue, false);
+        pm_queue_let_go(queue);
         pm_messages_deliver(device->instance);
     }
     return result;

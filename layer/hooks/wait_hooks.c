@@ -57,12 +57,20 @@ static void work_wait_ends(struct pm_device *device, const struct work_wait *wai
     pm_hang_watch_wait_ends(wait->watched);
 }
 
+/* Before a wait for all work of the queue. */
+static void follow_idle(struct pm_queue *queue)
+{
+    pm_queue_hold(queue);
+    pm_readback_follow(queue, true);
+    pm_queue_let_go(queue);
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueueWaitIdle(VkQueue handle)
 {
     struct pm_device *device = pm_device_of(handle);
     struct pm_queue *queue = pm_queue_of(device, handle);
     if (queue != NULL)
-        pm_readback_follow(queue, true);
+        follow_idle(queue);
     const struct work_wait wait = work_wait_begins(device, &all_work);
     VkResult result = device->dispatch.QueueWaitIdle(handle);
     work_wait_ends(device, &wait, &all_work, result);
@@ -75,7 +83,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_DeviceWaitIdle(VkDevice handle)
     /* The game holds all queues (Vulkan, vkDeviceWaitIdle, host synchronization). */
     struct pm_sampling *sampling = device->sampling;
     for (uint32_t i = 0; sampling != NULL && i < atomic_load(&sampling->queue_count); i++)
-        pm_readback_follow(sampling->queue_list[i], true);
+        follow_idle(sampling->queue_list[i]);
     const struct work_wait wait = work_wait_begins(device, &all_work);
     VkResult result = device->dispatch.DeviceWaitIdle(handle);
     work_wait_ends(device, &wait, &all_work, result);

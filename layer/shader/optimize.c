@@ -281,6 +281,15 @@ static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm
     return optimized;
 }
 
+/* What the session times is this side and nothing else: whatever were made in the background would
+ * run in what is recorded later. */
+static void join_session(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                         const struct pm_specialized_shader *shader)
+{
+    pipeline->keeps_side = true;
+    optimizer->calls.in_session(optimizer->device, pipeline, shader);
+}
+
 static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                       enum pm_specialized_use use, int64_t until)
 {
@@ -294,7 +303,7 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
     if (!shader)
         return false;
     if (shader->session == PM_SESSION_ORIGINAL) {
-        optimizer->calls.in_session(optimizer->device, pipeline, shader);
+        join_session(optimizer, pipeline, shader);
         return true;
     }
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
@@ -308,7 +317,7 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (shader->session == PM_SESSION_VARIANT)
-        optimizer->calls.in_session(optimizer->device, pipeline, shader);
+        join_session(optimizer, pipeline, shader);
     trust(optimized);
     if (shader->session == PM_SESSION_NONE)
         optimizer->calls.proven(optimizer->device, &optimized->candidate,
@@ -470,7 +479,8 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline)
         if (make_at_once(optimizer, pipeline)) {
             atomic_store(&optimizer->unsaved, true);
             try_queue_job(optimizer);
-            if (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline))
+            if (pipeline->keeps_side ||
+                (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline)))
                 return;
         }
         atomic_store(&pipeline->wish, PM_WISH_BOUND);

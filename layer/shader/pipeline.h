@@ -97,7 +97,9 @@ struct pm_pipeline {
     _Atomic(struct pm_candidate *) passes_candidate;
     _Atomic(struct pm_optimized *) passes_best;
     _Atomic(struct pm_session_trial *) session; /* trial/sessions.h; NULL: none */
-    _Atomic uint32_t wish;                      /* enum pm_wish */
+    bool keeps_side; /* part of a trial over sessions: nothing else is made of it. Set before the
+                        game has the pipeline */
+    _Atomic uint32_t wish; /* enum pm_wish */
     _Atomic uint32_t heat; /* binds while there was a wish, PM_MOST_HEAT at most */
     const struct pm_specialized_shader *specialized; /* what it would run; the optimizer's */
     const struct pm_specialized_shader *specialized_folded;

@@ -57,10 +57,12 @@ static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
     }
 }
 
+/* Into a larger one, always: one of the same size, where removed slots fill the table, would do for
+ * a while only, and the arrays before it stay. */
 static bool grow(struct pm_lookup *lookup)
 {
     struct pm_lookup_slots *old = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
-    size_t count = SMALLEST;
+    size_t count = old != NULL ? (old->mask + 1) * 2 : SMALLEST;
     while (count < (lookup->used + 1) * 4)
         count *= 2;
     struct pm_lookup_slots *slots = calloc(1, sizeof *slots + count * sizeof slots->slot[0]);

@@ -74,6 +74,33 @@ static void stays_small_while_keys_come_and_go(void **state)
     pm_lookup_finish(&lookup);
 }
 
+/* The same in any order, with tables that are as full as they get. */
+static void stays_small_in_any_order(void **state)
+{
+    (void)state;
+    enum { MOST = 1000, ROUNDS = 200000 };
+    static const uint64_t live[] = {31, 63, 500, MOST};
+    static uint64_t keys[MOST];
+    for (size_t i = 0; i < sizeof live / sizeof live[0]; i++) {
+        struct pm_lookup lookup;
+        uint64_t next = 1, random = 1;
+        pm_lookup_init(&lookup);
+        for (uint64_t j = 0; j < live[i]; j++) {
+            keys[j] = next++ << 6;
+            assert_true(pm_lookup_put(&lookup, keys[j], value_of(j)));
+        }
+        for (int round = 0; round < ROUNDS; round++) {
+            random = random * UINT64_C(6364136223846793005) + 1;
+            uint64_t *key = &keys[(random >> 33) % live[i]];
+            assert_non_null(pm_lookup_remove(&lookup, *key));
+            *key = next++ << 6;
+            assert_true(pm_lookup_put(&lookup, *key, value_of(*key)));
+        }
+        assert_true(slots_of(&lookup) <= 64 * live[i]);
+        pm_lookup_finish(&lookup);
+    }
+}
+
 /* Of so many keys, one every `step`: how many are where their hash points. */
 static int at_home(struct pm_lookup *lookup, uint64_t first, uint64_t step, int count)
 {
@@ -202,6 +229,7 @@ int main(void)
         cmocka_unit_test(finds_what_was_put),
         cmocka_unit_test(null_is_unknown),
         cmocka_unit_test(stays_small_while_keys_come_and_go),
+        cmocka_unit_test(stays_small_in_any_order),
         cmocka_unit_test(glances_at_most_pointers),
         cmocka_unit_test(numbers_are_apart),
         cmocka_unit_test(visits_without_waiting),

@@ -157,6 +157,7 @@ struct pm_device {
     uint64_t lone_families;  /* by bit: those of which it has one queue; the first 64 */
     uint32_t compute_queues; /* queues that can compute */
     uint32_t clear_family;   /* one that can transfer and has an unprotected queue */
+    VkDeviceQueueCreateFlags clear_flags; /* with which that was created */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;
     struct pm_objects *objects; /* this and the next are NULL when abilities.sample is false */

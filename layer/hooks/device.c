@@ -112,9 +112,10 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
     bool found = false;
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
         const VkDeviceQueueCreateInfo *queue = &info->pQueueCreateInfos[i];
-        if (!found && queue->flags == 0 && queue->queueCount > 0 &&
-            can_transfer(device, queue->queueFamilyIndex)) {
+        if (!found && (queue->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0 &&
+            queue->queueCount > 0 && can_transfer(device, queue->queueFamilyIndex)) {
             device->clear_family = queue->queueFamilyIndex;
+            device->clear_flags = queue->flags;
             found = true;
         }
         if ((queue_flags(device, queue->queueFamilyIndex) & VK_QUEUE_COMPUTE_BIT) != 0)

@@ -45,6 +45,21 @@ static bool create_buffer(struct pm_counters *counters, struct pm_error *error)
     return pm_device_buffer_create(counters->device, &info, &counters->buffer, error);
 }
 
+/* The first of the queues that can clear; VK_NULL_HANDLE: the driver gives none. */
+static VkQueue clear_queue(const struct pm_device *device)
+{
+    const struct pm_device_dispatch *dispatch = &device->dispatch;
+    const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                     .flags = device->clear_flags,
+                                     .queueFamilyIndex = device->clear_family};
+    VkQueue queue = VK_NULL_HANDLE;
+    if (info.flags == 0)
+        dispatch->GetDeviceQueue(device->handle, info.queueFamilyIndex, 0, &queue);
+    else if (dispatch->GetDeviceQueue2 != NULL)
+        dispatch->GetDeviceQueue2(device->handle, &info, &queue);
+    return queue;
+}
+
 /* Clears memory that the host cannot reach. This happens inside vkCreateDevice, when nobody else
  * can have a queue; nothing waits for it, blocks are handed out once it is done. */
 static bool clear(struct pm_counters *counters, struct pm_error *error)
@@ -83,8 +98,9 @@ static bool clear(struct pm_counters *counters, struct pm_error *error)
     dispatch->CmdFillBuffer(commands, counters->buffer.buffer, 0, VK_WHOLE_SIZE, 0);
     /* Other queues find it cleared because they are given blocks only after the fence was seen. */
     result = dispatch->EndCommandBuffer(commands);
-    VkQueue queue = VK_NULL_HANDLE;
-    dispatch->GetDeviceQueue(handle, device->clear_family, 0, &queue);
+    const VkQueue queue = clear_queue(device);
+    if (result == VK_SUCCESS)
+        result = queue != VK_NULL_HANDLE ? VK_SUCCESS : VK_ERROR_INITIALIZATION_FAILED;
     if (result == VK_SUCCESS)
         result = device->set_loader_data(handle, queue);
     const VkSubmitInfo submit = {

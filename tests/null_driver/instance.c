@@ -151,6 +151,7 @@ static VkResult init_queues(VkDevice device, const VkDeviceCreateInfo *info)
         if (queues->queueFamilyIndex >= PM_NULL_FAMILIES ||
             queues->queueCount > pm_null_families[queues->queueFamilyIndex].queueCount)
             return VK_ERROR_INITIALIZATION_FAILED;
+        device->plain[queues->queueFamilyIndex] |= queues->flags == 0;
     }
     for (uint32_t i = 0; i < PM_NULL_FAMILIES; i++) {
         for (uint32_t j = 0; j < PM_NULL_QUEUES; j++) {
@@ -228,6 +229,8 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkDestroyDevice(VkDevice device,
 VKAPI_ATTR void VKAPI_CALL pm_null_vkGetDeviceQueue(VkDevice device, uint32_t queueFamilyIndex,
                                                     uint32_t queueIndex, VkQueue *pQueue)
 {
+    if (!device->plain[queueFamilyIndex])
+        pm_null_error("vkGetDeviceQueue is asked for a queue with flags");
     *pQueue = &device->queues[queueFamilyIndex][queueIndex];
 }
 

@@ -160,6 +160,7 @@ struct VkDevice_T {
     pthread_mutex_t mutex; /* of all that waits and signals: fences, semaphores, queues */
     pthread_cond_t changed;
     struct VkQueue_T queues[PM_NULL_FAMILIES][PM_NULL_QUEUES];
+    bool plain[PM_NULL_FAMILIES]; /* it has queues without flags */
 };
 
 extern const VkQueueFamilyProperties pm_null_families[PM_NULL_FAMILIES];

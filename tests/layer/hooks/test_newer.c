@@ -580,6 +580,21 @@ static void many_threads_submit_to_one_queue(void **state)
     pm_harness_close(&h);
 }
 
+/* A program that hands its device to others may have no other queues. */
+static void queues_that_all_are_synchronized(void **state)
+{
+    (void)state;
+    enable();
+    open_queues(SYNCHRONIZED, SYNCHRONIZED);
+    assert_int_equal(sampled(h.graphics, h.dispatch), 2);
+    pm_harness_close(&h);
+    enable();
+    open_queues(VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT, VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT);
+    assert_int_equal(sampled(h.graphics, h.dispatch), 0);
+    pm_harness_close(&h);
+    assert_int_equal(pm_layered_logged("it has no unprotected queue that can copy"), 1);
+}
+
 /* ---- everything ---- */
 
 /* The same program with one more structure in every chain of all its calls. */
@@ -623,6 +638,7 @@ int main(void)
         PM_LAYERED_TEST(calls_of_today),
         PM_LAYERED_TEST(nested_command_buffers),
         PM_LAYERED_TEST(many_threads_submit_to_one_queue),
+        PM_LAYERED_TEST(queues_that_all_are_synchronized),
         PM_LAYERED_TEST(every_chain_of_every_call),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

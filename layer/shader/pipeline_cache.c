@@ -275,11 +275,13 @@ static bool is_there(struct pm_pipeline_cache *cache)
     return there;
 }
 
-/* Under the lock of saving. */
+/* Under the lock of saving. What a lost device's driver says of its pipelines is not to be trusted.
+ */
 static void save(struct pm_pipeline_cache *cache)
 {
     struct pm_device *device = cache->device;
-    if (!is_there(cache) || cap(device) == 0 || atomic_exchange(&cache->grown, 0) == 0)
+    if (atomic_load(&device->lost) || !is_there(cache) || cap(device) == 0 ||
+        atomic_exchange(&cache->grown, 0) == 0)
         return;
     struct pm_error error = {0};
     char *folder = folder_of(device), *path = folder ? path_in(folder, device) : NULL;
@@ -311,9 +313,7 @@ void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache)
     if (!cache)
         return;
     struct pm_device *device = cache->device;
-    /* What a lost device's driver says of its pipelines is not to be trusted. */
-    if (!atomic_load(&device->lost))
-        save(cache);
+    save(cache);
     if (cache->handle)
         device->dispatch.DestroyPipelineCache(device->handle, cache->handle, NULL);
     pthread_mutex_destroy(&cache->saving);

@@ -443,6 +443,44 @@ static void the_cache_is_kept(void **state)
     assert_int_equal(cached_session(), 0);
 }
 
+/* What was under way when the device was lost is built, and is not kept. What else is known of it
+ * is, just before. */
+static void a_lost_device_keeps_no_cache(void **state)
+{
+    (void)state;
+    char verdicts[300];
+    optimized_learn();
+    snprintf(verdicts, sizeof verdicts, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    assert_int_not_equal(access(verdicts, F_OK), 0);
+    optimized_enable(true);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 1,
+                               .pCommandBuffers = &buffer};
+    const uint64_t position = h.driver->position();
+    h.driver->hold_compiles(true);
+    assert_false(is_replaced(compute, COMPUTE));
+    uint64_t until = 0;
+    while (pm_calls_of(h.driver, position, "vkCreateComputePipelines") == 0 && patience(&until))
+        ;
+    assert_true(h.driver->inject("vkQueueSubmit:1"));
+    assert_int_equal(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE), VK_ERROR_DEVICE_LOST);
+    h.driver->hold_compiles(false);
+    until = 0;
+    while (access(verdicts, F_OK) != 0 && patience(&until))
+        ;
+    assert_int_equal(access(verdicts, F_OK), 0);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCreateComputePipelines"), 1);
+    assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkGetPipelineCacheData"), 0);
+}
+
 /* ---- safe mode (HAZARDS 22) ---- */
 
 /* What was never bound has proven nothing. */
@@ -530,6 +568,7 @@ int main(void)
         PM_LAYERED_TEST(they_have_their_own_limit),
         PM_LAYERED_TEST(several_devices),
         PM_LAYERED_TEST(the_cache_is_kept),
+        PM_LAYERED_TEST(a_lost_device_keeps_no_cache),
         PM_LAYERED_TEST(one_that_waits_for_its_trial_is_not_used),
         PM_LAYERED_TEST(the_store_knows_the_device),
     };

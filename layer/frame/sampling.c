@@ -46,6 +46,10 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     if (sampling->end_rendering2 == NULL)
         sampling->end_rendering2 =
             device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndRendering2EXT");
+    sampling->begin_feedback2 =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBeginTransformFeedback2EXT");
+    sampling->end_feedback2 =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndTransformFeedback2EXT");
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->windows, sampling->window.open);

@@ -73,6 +73,8 @@ struct pm_sampling {
 
     /* The next layer's vkCmdEndRendering2KHR or its alias EXT, newer than the headers; or NULL. */
     PFN_vkVoidFunction end_rendering2;
+    /* Likewise vkCmdBegin- and vkCmdEndTransformFeedback2EXT. */
+    PFN_vkVoidFunction begin_feedback2, end_feedback2;
     struct pm_cpu_watch watch; /* whether the game is bound by its processor */
 
     struct pm_scenes scenes;

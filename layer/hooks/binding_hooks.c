@@ -255,15 +255,27 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndQueryIndexedEXT(VkCommandBuffer handle, VkQu
     query_ends(device, handle, pool);
 }
 
+/* While it is active nothing can be bound, so not when a query begins either. */
+static void feedback_begins(struct pm_device *device, VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_tracked(device, handle);
+    if (command != NULL)
+        pm_binding_obstacle_begins(command, PM_ACTIVE_TRANSFORM_FEEDBACK);
+}
+
+static void feedback_ends(struct pm_device *device, VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_tracked(device, handle);
+    if (command != NULL)
+        pm_binding_obstacle_ends(command, PM_ACTIVE_TRANSFORM_FEEDBACK);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedbackEXT(VkCommandBuffer handle, uint32_t first,
                                                            uint32_t count, const VkBuffer *buffers,
                                                            const VkDeviceSize *offsets)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_command *command = pm_command_tracked(device, handle);
-    /* While it is active nothing can be bound, so not when a query begins either. */
-    if (command != NULL)
-        pm_binding_obstacle_begins(command, PM_ACTIVE_TRANSFORM_FEEDBACK);
+    feedback_begins(device, handle);
     device->dispatch.CmdBeginTransformFeedbackEXT(handle, first, count, buffers, offsets);
 }
 
@@ -273,9 +285,37 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedbackEXT(VkCommandBuffer handle,
 {
     struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdEndTransformFeedbackEXT(handle, first, count, buffers, offsets);
-    struct pm_command *command = pm_command_tracked(device, handle);
-    if (command != NULL)
-        pm_binding_obstacle_ends(command, PM_ACTIVE_TRANSFORM_FEEDBACK);
+    feedback_ends(device, handle);
+}
+
+/* Newer than the headers (hooks.h). known: what a device that samples knows of the next layer's. */
+static void feedback2(const struct pm_device *device, PFN_vkVoidFunction known, const char *name,
+                      VkCommandBuffer handle, uint32_t first, uint32_t count, const void *infos)
+{
+    const pm_transform_feedback2 next =
+        (pm_transform_feedback2)(device->sampling != NULL
+                                     ? known
+                                     : device->dispatch.GetDeviceProcAddr(device->handle, name));
+    if (next != NULL)
+        next(handle, first, count, infos);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
+                                                            uint32_t count, const void *infos)
+{
+    struct pm_device *device = pm_device_of(handle);
+    feedback_begins(device, handle);
+    feedback2(device, device->sampling != NULL ? device->sampling->begin_feedback2 : NULL,
+              "vkCmdBeginTransformFeedback2EXT", handle, first, count, infos);
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
+                                                          uint32_t count, const void *infos)
+{
+    struct pm_device *device = pm_device_of(handle);
+    feedback2(device, device->sampling != NULL ? device->sampling->end_feedback2 : NULL,
+              "vkCmdEndTransformFeedback2EXT", handle, first, count, infos);
+    feedback_ends(device, handle);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,

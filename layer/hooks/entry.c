@@ -25,7 +25,8 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice, c
 #define ENTRY(name) {"vk" #name, (PFN_vkVoidFunction)pm_##name},
 
 static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY) ENTRY(
-    CmdEndRendering2KHR) ENTRY(CmdEndRendering2EXT)};
+    CmdEndRendering2KHR) ENTRY(CmdEndRendering2EXT) ENTRY(CmdBeginTransformFeedback2EXT)
+                                                  ENTRY(CmdEndTransformFeedback2EXT)};
 
 static const struct pm_hook label_hooks[] = {PM_LABEL_HOOKS(ENTRY)};
 
@@ -73,6 +74,7 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice ha
     /* Of an extension that the game has not enabled. */
     if (device->abilities.conditional_rendering &&
         (strcmp(name, "vkCmdBeginConditionalRenderingEXT") == 0 ||
+         strcmp(name, "vkCmdBeginConditionalRendering2EXT") == 0 ||
          strcmp(name, "vkCmdEndConditionalRenderingEXT") == 0))
         return NULL;
     PFN_vkVoidFunction hook = device_hook(device->instance, name);

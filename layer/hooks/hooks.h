@@ -116,6 +116,14 @@ typedef void(VKAPI_PTR *pm_end_rendering2)(VkCommandBuffer, const void *info);
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2KHR(VkCommandBuffer handle, const void *info);
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndRendering2EXT(VkCommandBuffer handle, const void *info);
 
+/* Likewise (VK_KHR_device_address_commands). */
+typedef void(VKAPI_PTR *pm_transform_feedback2)(VkCommandBuffer, uint32_t first, uint32_t count,
+                                                const void *infos);
+VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
+                                                            uint32_t count, const void *infos);
+VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
+                                                          uint32_t count, const void *infos);
+
 struct pm_hook {
     const char *name; /* with the vk prefix */
     PFN_vkVoidFunction function;

@@ -266,11 +266,31 @@ static VKAPI_ATTR void VKAPI_CALL end_rendering2(VkCommandBuffer buffer, const v
     ((PFN_vkCmdEndRendering)find_entry("vkCmdEndRendering")->function)(buffer);
 }
 
+static VKAPI_ATTR void VKAPI_CALL begin_feedback2(VkCommandBuffer buffer, uint32_t first,
+                                                  uint32_t count, const void *infos)
+{
+    (void)infos;
+    ((PFN_vkCmdBeginTransformFeedbackEXT)find_entry("vkCmdBeginTransformFeedbackEXT")->function)(
+        buffer, first, count, NULL, NULL);
+}
+
+static VKAPI_ATTR void VKAPI_CALL end_feedback2(VkCommandBuffer buffer, uint32_t first,
+                                                uint32_t count, const void *infos)
+{
+    (void)infos;
+    ((PFN_vkCmdEndTransformFeedbackEXT)find_entry("vkCmdEndTransformFeedbackEXT")->function)(
+        buffer, first, count, NULL, NULL);
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice device,
                                                                      const char *pName)
 {
     if (strcmp(pName, "vkCmdEndRendering2KHR") == 0)
         return (PFN_vkVoidFunction)end_rendering2;
+    if (strcmp(pName, "vkCmdBeginTransformFeedback2EXT") == 0)
+        return (PFN_vkVoidFunction)begin_feedback2;
+    if (strcmp(pName, "vkCmdEndTransformFeedback2EXT") == 0)
+        return (PFN_vkVoidFunction)end_feedback2;
     const struct pm_null_entry *entry = find_entry(pName);
     if (!entry || entry->level != PM_NULL_LEVEL_DEVICE)
         return NULL;

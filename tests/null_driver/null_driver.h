@@ -30,8 +30,8 @@
  * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY
  *
- * vkCmdEndRendering2KHR is there too, though the headers do not have it; it is recorded as
- * vkCmdEndRendering.
+ * vkCmdEndRendering2KHR, vkCmdBeginTransformFeedback2EXT and vkCmdEndTransformFeedback2EXT are
+ * there too, though the headers do not have them; they are recorded as the older ones.
  *
  * It knows a structure of features that the headers do not, struct pm_null_future_features.
  *

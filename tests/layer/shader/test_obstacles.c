@@ -67,10 +67,30 @@ static void protected_command_buffers(void **state)
     pm_harness_close(&h);
 }
 
-/* A query may begin while it is active, and then nothing can be bound. */
-static void transform_feedback(void **state)
+typedef void(VKAPI_PTR *feedback2)(VkCommandBuffer, uint32_t, uint32_t, const void *);
+
+static void begin_feedback(VkCommandBuffer buffer, bool newer)
 {
-    (void)state;
+    if (!newer)
+        h.vk.CmdBeginTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    else
+        ((feedback2)vkGetDeviceProcAddr(h.device, "vkCmdBeginTransformFeedback2EXT"))(buffer, 0, 0,
+                                                                                      NULL);
+}
+
+static void end_feedback(VkCommandBuffer buffer, bool newer)
+{
+    if (!newer)
+        h.vk.CmdEndTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    else
+        ((feedback2)vkGetDeviceProcAddr(h.device, "vkCmdEndTransformFeedback2EXT"))(buffer, 0, 0,
+                                                                                    NULL);
+}
+
+/* A query may begin while it is active, and then nothing can be bound. newer: with the commands
+ * that the headers do not have. */
+static void check_transform_feedback(bool newer)
+{
     const char *const extensions[] = {"VK_EXT_transform_feedback", NULL};
     const struct pm_harness_options options = {.device_extensions = extensions};
     const VkQueryPoolCreateInfo info = {
@@ -89,10 +109,10 @@ static void transform_feedback(void **state)
     pm_harness_begin_pass(&h, buffer);
     const uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
-    h.vk.CmdBeginTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    begin_feedback(buffer, newer);
     h.vk.CmdBeginQuery(buffer, queries, 0, 0);
     h.vk.CmdEndQuery(buffer, queries, 0);
-    h.vk.CmdEndTransformFeedbackEXT(buffer, 0, 0, NULL, NULL);
+    end_feedback(buffer, newer);
     h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
     optimized_assert_calls(
         &h, position, buffer,
@@ -106,6 +126,18 @@ static void transform_feedback(void **state)
     h.vk.DestroyQueryPool(h.device, queries, NULL);
     h.vk.DestroyPipeline(h.device, graphics, NULL);
     pm_harness_close(&h);
+}
+
+static void transform_feedback(void **state)
+{
+    (void)state;
+    check_transform_feedback(false);
+}
+
+static void transform_feedback_of_today(void **state)
+{
+    (void)state;
+    check_transform_feedback(true);
 }
 
 /* They name the game's pipeline. */
@@ -204,11 +236,9 @@ static void device_generated_commands_ext(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(queries_that_would_see_it),
-        PM_LAYERED_TEST(protected_command_buffers),
-        PM_LAYERED_TEST(transform_feedback),
-        PM_LAYERED_TEST(device_generated_commands),
-        PM_LAYERED_TEST(device_generated_commands_ext),
+        PM_LAYERED_TEST(queries_that_would_see_it), PM_LAYERED_TEST(protected_command_buffers),
+        PM_LAYERED_TEST(transform_feedback),        PM_LAYERED_TEST(transform_feedback_of_today),
+        PM_LAYERED_TEST(device_generated_commands), PM_LAYERED_TEST(device_generated_commands_ext),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

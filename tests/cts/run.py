@@ -8,7 +8,7 @@ several modes, and compares: a case that ends otherwise with us, or draws someth
 PATTERN is a shell pattern of names ("pm.graphics.linked.*"); each match of one runs. --every N takes each N-th of
 what matches. A config says how to run another binary:
 
-    {"program": "deqp-vk", "folder": "…/external/vulkancts/modules/vulkan",   where it is started
+    {"program": "./deqp-vk", "folder": "…/external/vulkancts/modules/vulkan",   where it is started
      "arguments": ["--deqp-log-images=disable"], "cases": ["dEQP-VK.draw.*"] or "list": "mustpass.txt",
      "modes": ["off", "zeros"], "limit": 120}
 
@@ -79,8 +79,9 @@ class Suite:
     """A binary with cases."""
 
     def __init__(self, options, config):
-        self.program = os.path.abspath(options.program or config["program"])
-        self.folder = config.get("folder") or options.folder or os.getcwd()
+        self.folder = options.folder or config.get("folder") or os.getcwd()
+        # A config's is found where it is started.
+        self.program = os.path.abspath(options.program or os.path.join(self.folder, config["program"]))
         # Each process has a log of its own.
         self.arguments = [a for a in config.get("arguments", []) + options.argument if not a.startswith(LOG_FILE)]
         self.logs = self.program != os.path.abspath(options.build + OURS)

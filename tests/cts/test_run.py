@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What run.py makes of cases that pass, fail, crash, hang, are not supported, and of modes that do not agree."""
 
+import json
 import os
 import signal
 import subprocess
@@ -104,6 +105,14 @@ class Runs(unittest.TestCase):
                                  "unsupported": "skipped", "with-fails": "failure", "with-crashes": "error",
                                  "with-differs": "failure"})
         self.assertIn("1 pass, 2 fail, 1 crash, 1 not supported, 3 fail without us", done.stdout)
+
+    def test_a_config_names_its_program_from_its_folder(self):
+        config = self.folder.name + "/config.json"
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump({"program": "./suite", "folder": self.folder.name, "cases": ["t.group.passes"]}, file)
+        done = subprocess.run([sys.executable, RUN, "--build", self.folder.name, "--driver", self.driver, "--config",
+                               config, "--modes", "off"], capture_output=True, text=True, check=False, cwd="/")
+        self.assertIn("1 pass, 0 fail", done.stdout, done.stderr)
 
     def test_by_name_and_pattern(self):
         done, found = self.run_cases("--deqp-case", "t.group.passes")

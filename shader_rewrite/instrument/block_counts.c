@@ -76,6 +76,16 @@ static struct pm_ir_def *build_ballot(const struct pm_block_counts *c, struct pm
                        PM_IR_ARGS(pm_ir_id(counting->subgroup_scope), pm_ir_id(condition)));
 }
 
+/* Whether two ballots are of the same lanes: without counting them, which takes longer. */
+static struct pm_ir_def *build_same(const struct pm_block_counts *c, struct pm_ir_def *x,
+                                    struct pm_ir_def *y)
+{
+    struct pm_ir_def *boolean = c->instrument->counting.boolean;
+    struct pm_ir_def *words = pm_ir_type_vector(c->instrument->module, boolean, 4);
+    return pm_ir_build(&c->instrument->builder, SpvOpAll, boolean,
+                       PM_IR_ARGS(pm_ir_id(build(c, SpvOpIEqual, words, x, y))));
+}
+
 /* Whether the lane counts here; a constant outside of fragment shaders. */
 static struct pm_ir_def *build_live(const struct pm_block_counts *c)
 {
@@ -255,6 +265,7 @@ static void begin_entry(struct pm_block_counts *c)
     else
         rest = pm_block_open(b, first);
     struct pm_ir_def *live = build_live(c), *ballot = build_ballot(c, live);
+    c->entry_ballot = ballot;
     c->entry_lanes = count_bits(c, ballot, SpvGroupOperationReduce);
     c->is_full = p->info->subgroup_size ? build_bool(c, SpvOpIEqual, c->entry_lanes,
                                                      uint_of(c, p->info->subgroup_size))
@@ -324,16 +335,15 @@ void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm
     struct pm_ir_builder *b = &c->instrument->builder;
     const bool waits = has_register(c, index);
     struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
-    struct pm_ir_def *live = build_live(c);
-    struct pm_ir_def *lanes = count_bits(c, build_ballot(c, live), SpvGroupOperationReduce);
-    /* The lanes of a block are among those at entry, so that equal numbers are equal masks. A lane
-     * that returned or was killed or demoted since did not enter: the subgroup is then not whole.
-     */
-    struct pm_ir_def *whole = build_bool(c, SpvOpIEqual, lanes, c->entry_lanes);
+    struct pm_ir_def *live = build_live(c), *ballot = build_ballot(c, live);
+    /* A lane that returned or was killed or demoted since the entry did not enter: the subgroup is
+     * then not whole. */
+    struct pm_ir_def *whole = build_same(c, ballot, c->entry_ballot);
     struct pm_ir_def *part = build_not(c, whole);
     if (waits)
         note(c, index + 1, whole);
     struct pm_ir_block *merge = begin_one(c, live, waits ? part : NULL, rest);
+    struct pm_ir_def *lanes = count_bits(c, ballot, SpvGroupOperationReduce);
     if (waits)
         add_part(c, index, lanes);
     else

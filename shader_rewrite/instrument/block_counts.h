@@ -30,7 +30,7 @@ struct pm_block_counts {
     uint32_t places; /* where lanes leave */
     struct pm_counting_slot slot;
     struct pm_ir_def *live; /* the lane is no helper; NULL: it has to be asked each time */
-    struct pm_ir_def *entry_lanes, *is_full;
+    struct pm_ir_def *entry_ballot, *entry_lanes, *is_full;
     struct pm_ir_def *is_first; /* of the lanes that count at entry */
     struct pm_ir_def **marks;   /* variables: bits, by unit / 32 */
     struct pm_ir_def **turns;   /* variables, by unit; NULL: none */

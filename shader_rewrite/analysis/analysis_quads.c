@@ -9,7 +9,7 @@ static bool ends_lane(const struct pm_ir_function *function, uint32_t block)
            pm_structure(function)->innermost[block] != PM_NO_CONSTRUCT;
 }
 
-static bool reads_quad(const struct pm_ir_instr *instr)
+bool pm_quads_read(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpFunctionCall ||
            (instr->opcode == SpvOpExtInst && !pm_ir_is_glsl(instr)) ||
@@ -147,7 +147,7 @@ static void find_needed(struct needing *n, const struct pm_ir_function *function
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (reads_quad(i)) {
+            if (pm_quads_read(i)) {
                 need_operands(n, i);
                 if (i->opcode == SpvOpFunctionCall)
                     need_shared(n, function->module);
@@ -163,25 +163,13 @@ static void find_needed(struct needing *n, const struct pm_ir_function *function
 
 bool pm_quads_need(const struct pm_quads *q, const struct pm_ir_instr *instr)
 {
-    if (reads_quad(instr))
+    if (pm_quads_read(instr))
         return true;
     if (instr->opcode == SpvOpStore || instr->opcode == SpvOpCopyMemory) {
         const struct pm_ir_def *pointer = instr->operands[0].def;
         return pointer->id < q->bound && q->needed[pointer->id];
     }
     return instr->result && instr->result->id < q->bound && q->needed[instr->result->id];
-}
-
-static bool compute_needed(struct pm_quads *q, const struct pm_ir_function *function,
-                           struct pm_arena *arena)
-{
-    q->needed = pm_arena_zalloc(arena, q->bound, sizeof(bool));
-    struct needing n = {.q = q};
-    n.work = pm_arena_zalloc(arena, q->bound, sizeof(struct pm_ir_def *));
-    if (!q->needed || !n.work)
-        return false;
-    find_needed(&n, function);
-    return true;
 }
 
 bool pm_quads_compute(struct pm_quads *q, const struct pm_ir_function *function,
@@ -192,12 +180,13 @@ bool pm_quads_compute(struct pm_quads *q, const struct pm_ir_function *function,
     if (!q->ends_in_loop)
         return false;
     find_ends(q, function);
-    return q->first_behind == UINT32_MAX || compute_needed(q, function, arena);
-}
-
-bool pm_quads_compute_needed(struct pm_quads *q, const struct pm_ir_function *function,
-                             struct pm_arena *arena)
-{
-    *q = (struct pm_quads){.bound = function->module->bound};
-    return compute_needed(q, function, arena);
+    if (q->first_behind == UINT32_MAX)
+        return true;
+    q->needed = pm_arena_zalloc(arena, q->bound, sizeof(bool));
+    struct needing n = {.q = q};
+    n.work = pm_arena_zalloc(arena, q->bound, sizeof(struct pm_ir_def *));
+    if (!q->needed || !n.work)
+        return false;
+    find_needed(&n, function);
+    return true;
 }

@@ -19,14 +19,13 @@ struct pm_quads {
     bool *ends_in_loop;    /* by loop: lanes end in it */
 };
 
+/* Whether the instruction looks at the quad's other lanes, by derivatives or what it calls. */
+bool pm_quads_read(const struct pm_ir_instr *instr);
+
 /* With PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS required; in the arena. false: out of memory.
  */
 bool pm_quads_compute(struct pm_quads *quads, const struct pm_ir_function *function,
                       struct pm_arena *arena);
-
-/* What is needed alone, though all lanes end together; it needs no other analysis. */
-bool pm_quads_compute_needed(struct pm_quads *quads, const struct pm_ir_function *function,
-                             struct pm_arena *arena);
 
 /* Whether a lane may have ended before others come to this block's end. */
 bool pm_quads_ended(const struct pm_quads *quads, const struct pm_ir_function *function,

@@ -59,6 +59,42 @@ static void test_what_comes_of_it(void **state)
                     "%l = OpLoad %float %local\n%d = OpFwidth %float %l\nOpStore %out %d\n"));
 }
 
+/* What it leaves behind decides which value a quad looks at, or whether it does. */
+static void test_what_it_decides(void **state)
+{
+    (void)state;
+    static const char chosen[] =
+        "%c = OpFOrdGreaterThan %bool %way %f0\nOpSelectionMerge %join None\n"
+        "OpBranchConditional %c %yes %join\n%yes = OpLabel\nOpBranch %join\n"
+        "%join = OpLabel\n%p = OpPhi %float %f0 %end %x %yes\n%d = OpDPdx %float %p\n"
+        "OpStore %out %d\n";
+    static const char stored[] =
+        "%c = OpFOrdGreaterThan %bool %way %f0\nOpSelectionMerge %join None\n"
+        "OpBranchConditional %c %yes %join\n%yes = OpLabel\nOpStore %local %x\nOpBranch %join\n"
+        "%join = OpLabel\n%p = OpLoad %float %local\n%d = OpDPdx %float %p\nOpStore %out %d\n";
+    static const char inside[] =
+        "%c = OpFOrdGreaterThan %bool %way %f0\nOpSelectionMerge %join None\n"
+        "OpBranchConditional %c %yes %join\n%yes = OpLabel\n%d = OpDPdx %float %x\n"
+        "OpStore %out %d\nOpBranch %join\n%join = OpLabel\n";
+    static const char nested[] =
+        "%c = OpFOrdGreaterThan %bool %way %f0\nOpBranch %outer\n"
+        "%outer = OpLabel\n%k = OpPhi %uint %u0 %end %m %next\n"
+        "OpLoopMerge %done %next None\nOpBranch %test\n"
+        "%test = OpLabel\n%go = OpULessThan %bool %k %u4\n%and = OpLogicalAnd %bool %go %c\n"
+        "OpBranchConditional %and %turn %done\n%turn = OpLabel\n%e = OpDPdx %float %x\n"
+        "OpStore %out %e\nOpBranch %next\n%next = OpLabel\n%m = OpIAdd %uint %k %u1\n"
+        "OpBranch %outer\n%done = OpLabel\n";
+    assert_true(has("%n", "", chosen));
+    assert_true(has("%n", "", stored));
+    assert_true(has("%n", "", inside));
+    assert_true(has("%n", "", nested));
+    assert_false(has("%n", "",
+                     "%c = OpFOrdGreaterThan %bool %way %f0\nOpSelectionMerge %join None\n"
+                     "OpBranchConditional %c %yes %join\n%yes = OpLabel\nOpBranch %join\n"
+                     "%join = OpLabel\n%p = OpPhi %float %f0 %end %x %yes\nOpStore %out %p\n"
+                     "%d = OpDPdx %float %x\nOpStore %out %d\n"));
+}
+
 static void test_what_does_not(void **state)
 {
     (void)state;
@@ -71,6 +107,7 @@ static void test_what_does_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_what_comes_of_it),
+                                       cmocka_unit_test(test_what_it_decides),
                                        cmocka_unit_test(test_what_does_not)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

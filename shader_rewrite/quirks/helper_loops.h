@@ -10,6 +10,7 @@
 
 #include "shader_rewrite/ir/ir_module.h"
 
-/* Of a canonical module: whether a quad looks behind a loop at what comes of it, and lanes may
- * leave it at different times. *has is set. false: the module is wrong, or out of memory. */
+/* Of a canonical module: whether a quad looks at what comes of a loop that lanes may leave at
+ * different times, or does so only where such a value leads. Says so too often rather than too
+ * seldom. *has is set. false: the module is wrong, or out of memory. */
 bool pm_has_helper_loops(struct pm_ir_module *module, bool *has, struct pm_error *error);

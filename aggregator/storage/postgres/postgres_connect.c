@@ -107,6 +107,11 @@ static void set_away_until(struct pm_postgres *postgres, int64_t until)
     pthread_mutex_unlock(&postgres->readers_mutex);
 }
 
+static bool fail_away(struct pm_postgres *postgres, struct pm_error *error)
+{
+    return pm_fail(error, PM_ERROR_NETWORK, "%s: did not answer a moment ago", postgres->name);
+}
+
 static PGconn *set_up(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
 {
     if (PQstatus(connection) != CONNECTION_OK) {
@@ -176,28 +181,49 @@ void pm_pg_close_writer(struct pm_postgres *postgres)
     postgres->writer = NULL;
 }
 
+/* false: nothing is heard of the engine. */
+static bool connect_reader(struct pm_postgres *postgres, struct pm_pg_reader *reader,
+                           struct pm_error *error)
+{
+    const int64_t now = pm_now();
+    reader->connection = pm_pg_connect(postgres, READER_SECONDS, &reader->timeline, error);
+    /* Who is refused at once waits for nothing, and may ask again. */
+    const bool answers = reader->connection || pm_now() - now < PM_SECOND;
+    set_away_until(postgres, answers ? 0 : pm_now() + AWAY_SECONDS * PM_SECOND);
+    if (!answers)
+        pm_pg_close_readers(postgres);
+    return answers;
+}
+
 struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error)
 {
     struct pm_pg_reader reader = {0};
     const int64_t now = pm_now();
     pthread_mutex_lock(&postgres->readers_mutex);
     const bool away = now < postgres->away_until;
-    if (postgres->reader_count > 0)
+    if (!away && postgres->reader_count > 0)
         reader = postgres->readers[--postgres->reader_count];
     else if (postgres->away_until != 0 && !away) /* for all others, while this one looks */
         postgres->away_until = now + AWAY_SECONDS * PM_SECOND;
     pthread_mutex_unlock(&postgres->readers_mutex);
-    if (reader.connection)
-        return reader;
-    if (away) {
-        pm_fail(error, PM_ERROR_NETWORK, "%s: did not answer a moment ago", postgres->name);
-        return reader;
-    }
-    reader.connection = pm_pg_connect(postgres, READER_SECONDS, &reader.timeline, error);
-    /* Who is refused at once waits for nothing, and may ask again. */
-    const bool answers = reader.connection || pm_now() - now < PM_SECOND;
-    set_away_until(postgres, answers ? 0 : pm_now() + AWAY_SECONDS * PM_SECOND);
+    if (away)
+        fail_away(postgres, error);
+    else if (!reader.connection)
+        connect_reader(postgres, &reader, error);
     return reader;
+}
+
+bool pm_pg_is_there(struct pm_postgres *postgres, struct pm_error *error)
+{
+    struct pm_pg_reader reader = {0};
+    pthread_mutex_lock(&postgres->readers_mutex);
+    const bool away = pm_now() < postgres->away_until;
+    pthread_mutex_unlock(&postgres->readers_mutex);
+    if (away)
+        return fail_away(postgres, error);
+    const bool there = connect_reader(postgres, &reader, error);
+    pm_pg_give_reader(postgres, reader);
+    return there;
 }
 
 bool pm_pg_is_current(struct pm_postgres *postgres, struct pm_pg_reader reader)

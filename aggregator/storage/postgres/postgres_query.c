@@ -340,6 +340,25 @@ static bool send_query(struct pm_postgres *postgres, PGconn *connection, struct 
            pm_pg_fail(postgres, connection, NULL, error);
 }
 
+/* So long is nothing heard before it is asked whether the engine is there: it may be slow. */
+#define SILENT_SECONDS 3
+
+/* The next answer, NULL after the last; also NULL, with an error, where the engine is not there. */
+static PGresult *next_answer(struct pm_postgres *postgres, PGconn *connection, bool *done,
+                             struct pm_error *error)
+{
+    while (PQisBusy(connection) && !wait_until(connection, pm_now() + SILENT_SECONDS * PM_SECOND)) {
+        struct pm_error reason;
+        if (pm_pg_is_there(postgres, &reason))
+            continue;
+        if (*done && error)
+            *error = reason;
+        *done = false;
+        return NULL;
+    }
+    return PQgetResult(connection);
+}
+
 /* *seen: something was visited. */
 static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query, pm_pg_visit visit,
                         void *user, bool *seen, struct pm_error *error)
@@ -348,7 +367,7 @@ static bool select_once(struct pm_postgres *postgres, struct pm_pg_query *query,
     PGconn *connection = reader.connection;
     PGresult *result;
     bool done = connection && send_query(postgres, connection, query, error);
-    while (connection && (result = PQgetResult(connection))) {
+    while (connection && (result = next_answer(postgres, connection, &done, error))) {
         if (done && !is_answer(result)) {
             done = pm_pg_fail(postgres, connection, result, error);
         } else if (done) {

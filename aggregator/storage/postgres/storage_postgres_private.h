@@ -162,6 +162,9 @@ void pm_pg_hear_notices(struct pm_postgres *postgres, PGconn *connection);
 /* Without a connection on failure; giving back none is nothing. Once an engine did not answer at
  * all, that fails at once for some seconds: others wait for whoever reads. */
 struct pm_pg_reader pm_pg_take_reader(struct pm_postgres *postgres, struct pm_error *error);
+/* Is an engine of which nothing is heard there at all? That is asked on a connection of its own,
+ * for as long as a reader's is tried. Fills *error where it is not. */
+bool pm_pg_is_there(struct pm_postgres *postgres, struct pm_error *error);
 void pm_pg_give_reader(struct pm_postgres *postgres, struct pm_pg_reader reader);
 /* Has no other engine taken the place of the reader's since, as far as is known? */
 bool pm_pg_is_current(struct pm_postgres *postgres, struct pm_pg_reader reader);
@@ -243,7 +246,8 @@ bool pm_pg_enter_piece(struct pm_postgres *postgres, const char *game, int piece
 void pm_pg_leave_piece(struct pm_postgres *postgres);
 /* Whoever changes the schema, or which bodies there are, holds the version's row; this waits for
  * it. It is the connection's until its transaction ends, and what that reads next is what all
- * before it have committed. */
+ * before it have committed. The engine ends that where it hears nothing for 10 s: the machine that
+ * has it may be gone. */
 bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error);
 
 /* ---- postgres_caps.c ---- */

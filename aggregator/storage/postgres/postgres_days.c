@@ -71,18 +71,28 @@ static bool take_flag(void *user, const PGresult *result, int row, struct pm_err
     return true;
 }
 
-/* The lease of the schema is whoever's changes it: two do not make the same partition. */
+static bool is_there(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_table table,
+                     uint32_t day, bool *there, struct pm_error *error)
+{
+    struct pm_pg_query query;
+    char sql[512];
+    *there = false;
+    snprintf(sql, sizeof(sql), "SELECT to_regclass('%s_d%" PRIu32 "')::text", names[table], day);
+    pm_pg_begin(&query, sql);
+    return pm_pg_select_on(postgres, connection, &query, take_flag, there, error);
+}
+
+/* The lease of the schema is whoever's changes it: two do not make the same partition. Nobody waits
+ * for it for one that is there. */
 static bool make(struct pm_postgres *postgres, PGconn *connection, enum pm_pg_table table,
                  uint32_t day, struct pm_error *error)
 {
-    struct pm_pg_query query;
-    bool there = false;
+    bool there;
     char sql[512];
-    snprintf(sql, sizeof(sql), "SELECT to_regclass('%s_d%" PRIu32 "')::text", names[table], day);
-    if (!pm_pg_hold_schema(postgres, connection, error))
+    if (!is_there(postgres, connection, table, day, &there, error))
         return false;
-    pm_pg_begin(&query, sql);
-    if (!pm_pg_select_on(postgres, connection, &query, take_flag, &there, error))
+    if (!there && (!pm_pg_hold_schema(postgres, connection, error) ||
+                   !is_there(postgres, connection, table, day, &there, error)))
         return false;
     if (there)
         return true;

@@ -183,7 +183,8 @@ void pm_pg_close_leases(struct pm_postgres *postgres)
 
 bool pm_pg_hold_schema(struct pm_postgres *postgres, PGconn *connection, struct pm_error *error)
 {
-    struct pm_pg_query query;
-    pm_pg_begin(&query, PM_PG_SCHEMA_VERSION " FOR UPDATE");
-    return pm_pg_select_on(postgres, connection, &query, NULL, NULL, error);
+    return pm_pg_plain(postgres, connection,
+                       "SET LOCAL idle_in_transaction_session_timeout = '10s';"
+                       " " PM_PG_SCHEMA_VERSION " FOR UPDATE",
+                       error);
 }

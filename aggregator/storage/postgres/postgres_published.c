@@ -95,8 +95,10 @@ static bool put_database(struct pm_postgres *postgres, const char *game, const c
                          const char *etag, size_t size, struct pm_error *error)
 {
     struct pm_pg_query query;
-    if (!pm_pg_hold_schema(postgres, pm_pg_writer(postgres, error), error) ||
-        !check_body(postgres, etag, size, error))
+    PGconn *writer = pm_pg_writer(postgres, error);
+    /* Uploads wait behind it. */
+    if (!pm_pg_plain(postgres, writer, "SET LOCAL lock_timeout = '2s'", error) ||
+        !pm_pg_hold_schema(postgres, writer, error) || !check_body(postgres, etag, size, error))
         return false;
     pm_pg_begin(&query, "INSERT INTO databases (game, scene, etag) SELECT ");
     pm_pg_text(&query, game);

@@ -625,6 +625,23 @@ static void test_two_publish_at_once(void **state)
     other.storage->operations->destroy(other.storage);
 }
 
+/* Whoever publishes has the schema, for as long as it takes; days that are there are not waited for
+ * after a transaction that was undone. */
+static void test_days_while_another_publishes(void **state)
+{
+    struct storage_place *place = *state;
+    struct pm_storage *storage = place->storage;
+    struct pm_error error;
+    assert_true(take(storage, upload_of(1, 20000)));
+    assert_true(storage->operations->begin(storage, &error));
+    storage->operations->rollback(storage);
+    PGconn *other = PQconnectdb(place->path);
+    PQclear(PQexec(other, "BEGIN; SELECT version FROM piecemeal_schema WHERE one = 1 FOR UPDATE"));
+    assert_int_equal(PQtransactionStatus(other), PQTRANS_INTRANS);
+    assert_true(take(storage, upload_of(2, 20000)));
+    PQfinish(other);
+}
+
 #define TEST(name)                                                                                 \
     cmocka_unit_test_setup_teardown(name, storage_place_create, storage_place_destroy)
 
@@ -637,7 +654,7 @@ int main(void)
         TEST(test_a_newer_schema_ends_writing), TEST(test_leases),
         TEST(test_a_piece_is_held_by_its_work), TEST(test_large_samples),
         TEST(test_epochs_go_forward),           TEST(test_a_statement_that_takes_too_long),
-        TEST(test_two_publish_at_once),
+        TEST(test_two_publish_at_once),         TEST(test_days_while_another_publishes),
     };
     if (!on_postgres()) {
         printf("skipped: needs a PostgreSQL (with_postgres.sh)\n");

@@ -14,6 +14,7 @@
 struct known_game {
     char *name;
     uint64_t uploads, curated; /* uploads: now; curated: when it was last curated */
+    int64_t again; /* pm_now(): not before that for who waits, since it failed; 0: it did not */
 };
 
 struct games {
@@ -149,6 +150,7 @@ static void curate_game(struct pm_service *service, struct known_game *game, boo
         return; /* it was interrupted */
     if (done || is_of_game(&error))
         game->curated = game->uploads;
+    game->again = done ? 0 : pm_now() + REST * (pm_now() - before);
     if (!done) {
         atomic_fetch_add(&service->metrics.curation_failures, 1);
         pm_log_error(service->log,
@@ -162,26 +164,31 @@ static void curate_game(struct pm_service *service, struct known_game *game, boo
     pm_metrics_time(&service->metrics.curations, pm_now() - before);
 }
 
-/* Somebody waits for these, so that they come before all others, and nobody rests for them. */
+/* Somebody waits for these, so that they come before all others, and nobody rests for them; but for
+ * what fails, since who waits asks again and again. */
 static void curate_wanted(struct pm_service *service, struct games *all)
 {
     pm_summaries_begin(&service->summaries);
     for (size_t i = 0; i < all->count && !is_stopping(service); i++) {
-        if (pm_summaries_is_wanted(&service->summaries, all->games[i].name))
+        if (pm_summaries_is_wanted(&service->summaries, all->games[i].name) &&
+            pm_now() >= all->games[i].again)
             curate_game(service, &all->games[i], true);
     }
 }
 
-/* Rests until then, and sees to who waits meanwhile. true: the service stops. */
+/* Rests until then, and sees to who waits meanwhile; however much that is, it ends then. true: the
+ * service stops, or who waits does so for a game that has come since the games were listed. */
 static bool rest_until(struct pm_service *service, struct games *all, int64_t until)
 {
     for (;;) {
         const int64_t left = until - pm_now();
         if (rest(service, left > 0 ? left : 0))
             return true;
+        if (!pm_summaries_know_wanted(&service->summaries, is_known, all))
+            return true;
         if (pm_summaries_are_wanted(&service->summaries))
             curate_wanted(service, all);
-        else if (pm_now() >= until)
+        if (pm_now() >= until)
             return false;
     }
 }

@@ -104,6 +104,17 @@ struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries)
 
 /* ---- the curator ---- */
 
+bool pm_summaries_know_wanted(struct pm_summaries *summaries,
+                              bool (*known)(const void *user, const char *game), const void *user)
+{
+    bool all = true;
+    pthread_mutex_lock(&summaries->mutex);
+    for (size_t i = 0; i < PM_SUMMARIES_WANTED && summaries->wanted[i]; i++)
+        all = all && known(user, summaries->wanted[i]);
+    pthread_mutex_unlock(&summaries->mutex);
+    return all;
+}
+
 void pm_summaries_begin(struct pm_summaries *summaries)
 {
     for (size_t i = 0; i < PM_SUMMARIES_WANTED; i++)

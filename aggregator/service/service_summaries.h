@@ -43,6 +43,9 @@ struct pm_summaries_totals {
 };
 struct pm_summaries_totals pm_summaries_totals(struct pm_summaries *summaries);
 
+/* Are all that are asked for among the known ones? */
+bool pm_summaries_know_wanted(struct pm_summaries *summaries,
+                              bool (*known)(const void *user, const char *game), const void *user);
 /* The curator looks what is asked for: is_wanted says whether the game was, before that. */
 void pm_summaries_begin(struct pm_summaries *summaries);
 bool pm_summaries_is_wanted(const struct pm_summaries *summaries, const char *game);

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/cmocka_includes.h"
 
@@ -148,27 +149,83 @@ static void test_game_not_read_yet(void **state)
 
 enum { GAMES = 60 };
 
-/* A page does not wait for the curation of all games, as after the start, nor for its rests. */
-static void test_who_waits_comes_first(void **state)
+static void store_games(struct place *place)
 {
-    struct place *place = *state;
-    char name[16], path[40];
-    long status = 503;
+    char name[16];
     place_open(place);
     for (unsigned i = 0; i < GAMES; i++) {
         snprintf(name, sizeof(name), "game-%02u", i);
         place_store(place, random_profile(place->arena, &place->random, name, 40, 100));
     }
-    place_serve(place);
-    snprintf(path, sizeof(path), "/v1/games/%s", name);
-    for (uint64_t until = 0; status == 503 && patience(&until);) {
-        struct reply reply = place_send(place, (struct request){.path = path});
-        status = reply.status;
-        reply_finish(&reply);
-    }
+}
+
+static long curations(const struct place *place)
+{
+    return http_metric(place->port, "piecemeal_curation_duration_seconds_count");
+}
+
+static long ask(struct place *place, const char *path)
+{
+    struct reply reply = place_send(place, (struct request){.path = path});
+    const long status = reply.status;
+    reply_finish(&reply);
+    return status;
+}
+
+static void wait_for(struct place *place, const char *path)
+{
+    long status = 503;
+    for (uint64_t until = 0; status == 503 && patience(&until);)
+        status = ask(place, path);
     assert_int_equal(status, 200);
-    assert_in_range(http_metric(place->port, "piecemeal_curation_duration_seconds_count"), 1,
-                    GAMES / 3);
+}
+
+/* A page does not wait for the curation of all games, as after the start, nor for its rests; also
+ * that of a game that comes meanwhile. */
+static void test_who_waits_comes_first(void **state)
+{
+    struct place *place = *state;
+    store_games(place);
+    place_serve(place);
+    wait_for(place, "/v1/games/game-59");
+    assert_in_range(curations(place), 1, GAMES / 3);
+    struct pm_profile *profile = small_profile(place, 1);
+    profile->game = "new";
+    assert_int_equal(http_upload(place->port, NULL, profile), 204);
+    wait_for(place, "/v1/games/new");
+    assert_in_range(curations(place), 2, GAMES / 2);
+}
+
+static const struct pm_storage_operations *real;
+
+/* The first game is damaged, which takes a while to see. */
+static bool read_damaged(struct pm_storage *storage, const char *game, const char *scene,
+                         pm_storage_visit_blob visit, void *user, struct pm_error *error)
+{
+    if (strcmp(game, "game-00") != 0)
+        return real->read_game(storage, game, scene, visit, user, error);
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return pm_fail(error, PM_ERROR_INPUT, "a blob is damaged");
+}
+
+/* Who waits for a game that cannot be curated keeps no other from it. */
+static void test_who_waits_in_vain(void **state)
+{
+    struct place *place = *state;
+    store_games(place);
+    struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
+    real = storage->operations;
+    struct pm_storage_operations damaged = *real;
+    damaged.read_game = read_damaged;
+    storage->operations = &damaged;
+    place_serve(place);
+    long status = 404;
+    for (uint64_t until = 0; status == 404 && patience(&until);) {
+        assert_int_equal(ask(place, "/v1/games/game-00"), 503);
+        status = ask(place, "/v1/games/game-02/database");
+    }
+    place_stop(place); /* before its operations go */
+    assert_int_equal(status, 200);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, service_place_destroy)
@@ -176,8 +233,9 @@ static void test_who_waits_comes_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_database_and_etag), TEST(test_previous_and_scenes),   TEST(test_games_and_names),
-        TEST(test_game_not_read_yet), TEST(test_who_waits_comes_first),
+        TEST(test_database_and_etag),     TEST(test_previous_and_scenes),
+        TEST(test_games_and_names),       TEST(test_game_not_read_yet),
+        TEST(test_who_waits_comes_first), TEST(test_who_waits_in_vain),
     };
     curl_global_init(CURL_GLOBAL_ALL);
     const int failed = cmocka_run_group_tests_name("service_reading", tests, NULL, NULL);

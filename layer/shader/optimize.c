@@ -334,7 +334,8 @@ static bool make_at_once(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     const int64_t start = pm_now();
     const int64_t granted = pm_at_once_begin(&optimizer->at_once, start);
     bool made = granted > 0 && make_soon(optimizer, pipeline, PM_USE_ANYWHERE, start + granted);
-    made |= granted > 0 && make_soon(optimizer, pipeline, PM_USE_PUSHED, start + granted);
+    made |= granted > 0 && !pipeline->keeps_side &&
+            make_soon(optimizer, pipeline, PM_USE_PUSHED, start + granted);
     pm_at_once_end(&optimizer->at_once, granted, pm_now() - start);
     return made;
 }

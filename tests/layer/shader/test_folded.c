@@ -72,7 +72,17 @@ static void open_trusting(void)
     optimized_assert_logged("words of push constants", 2);
 }
 
-/* What was made is faster, by the verdicts that are kept. */
+/* Proven variants are made with their pipelines, and not tried again. */
+static void allow_at_once(void)
+{
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+}
+
+/* What was made for push constants is faster, by the verdicts that are kept; anything else is to be
+ * tried over sessions. */
 static void prove(void)
 {
     char path[200], line[80];
@@ -88,6 +98,8 @@ static void prove(void)
         assert_true(pm_buffer_append(&proven, at, (size_t)(end + 1 - at)));
         if (strncmp(at, "pushed ", 7) == 0)
             assert_true(pm_buffer_append(&proven, line, strlen(line)));
+        if (strncmp(at, "made ", 5) == 0 && strncmp(end + 1, "pushed ", 7) != 0)
+            assert_true(pm_buffer_append_string(&proven, "sessions\n"));
     }
     assert_true(proven.size > text.size);
     assert_true(pm_file_write(path, proven.data, proven.size, NULL));
@@ -168,10 +180,7 @@ static void what_was_pushed_decides(void **state)
 static void a_proven_one_is_made_at_once(void **state)
 {
     (void)state;
-    setenv("PM_NULL_DRIVER_ID", "1", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    allow_at_once();
     open_trusting();
     close_all();
     prove();
@@ -190,6 +199,33 @@ static void a_proven_one_is_made_at_once(void **state)
     ASSERT_BOUND(folded.compute, false);
     assert_int_equal(optimized_logged("is specialized: "), specialized);
     h.driver->hold_compiles(false);
+    submit(buffer);
+    close_all();
+}
+
+/* A trial over sessions times the one side, also where push constants have values for which there
+ * is a faster variant. */
+static void not_in_a_trial_over_sessions(void **state)
+{
+    (void)state;
+    size_t size;
+    const uint32_t *words = folded_words(VK_SHADER_STAGE_COMPUTE_BIT, &size);
+    allow_at_once();
+    learn(&usual);
+    optimized_learn_of(words, size);
+    optimized_enable(true);
+    open_1_4();
+    close_all();
+    prove();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    open_1_4();
+    VkCommandBuffer buffer = begin_once();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
+    const uint64_t position = h.driver->position();
+    folded_push(&h, buffer, folded.layout, &usual, 0, 4);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
     submit(buffer);
     close_all();
 }
@@ -371,6 +407,7 @@ int main(void)
         PM_LAYERED_TEST(recordings_begin_anew),        PM_LAYERED_TEST(obstacles),
         PM_LAYERED_TEST(only_where_it_is_allowed),     PM_LAYERED_TEST(safe_mode_holds_them_back),
         PM_LAYERED_TEST(a_proven_one_is_made_at_once), PM_LAYERED_TEST(states_of_the_next_pipeline),
+        PM_LAYERED_TEST(not_in_a_trial_over_sessions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -155,10 +155,10 @@ static void shader_used(struct pm_device *device, const struct pm_specialized_sh
     pm_trace_instant(device->trace, "specialized", "in use", &shader->original, NULL);
 }
 
-static void in_session(struct pm_device *device, struct pm_pipeline *pipeline,
+static bool in_session(struct pm_device *device, struct pm_pipeline *pipeline,
                        const struct pm_specialized_shader *shader)
 {
-    pm_session_trials_join(device->sessions, pipeline, shader);
+    return pm_session_trials_join(device->sessions, pipeline, shader);
 }
 
 static void in_passes(struct pm_device *device)

@@ -46,8 +46,7 @@ const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
     else
         atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
     pm_optimizer_has_proven(optimizer);
-    return optimized->shader->session == PM_SESSION_VARIANT ? "is used in this session, to be timed"
-                                                            : "is used from now on";
+    return pipeline->keeps_side ? "is used in this session, to be timed" : "is used from now on";
 }
 
 /* It is used without a trial. */
@@ -191,7 +190,7 @@ static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
     pthread_mutex_unlock(&optimizer->lock);
 }
 
-/* It is built: proven, or to be tried. */
+/* It is built: proven, the session's side, or to be tried. */
 static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                     struct pm_optimized *optimized, enum pm_specialized_use use)
 {
@@ -201,7 +200,7 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     if (pushed)
         watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
-    if (proven || device->instance->config.debug.trust_variants) {
+    if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants) {
         trust(optimized);
         if (proven)
             optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
@@ -286,8 +285,7 @@ static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm
 static void join_session(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
                          const struct pm_specialized_shader *shader)
 {
-    pipeline->keeps_side = true;
-    optimizer->calls.in_session(optimizer->device, pipeline, shader);
+    pipeline->keeps_side = optimizer->calls.in_session(optimizer->device, pipeline, shader);
 }
 
 static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
@@ -304,7 +302,7 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         return false;
     if (shader->session == PM_SESSION_ORIGINAL) {
         join_session(optimizer, pipeline, shader);
-        return true;
+        return pipeline->keeps_side;
     }
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
@@ -313,15 +311,9 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
         return false;
     }
-    if (pushed)
-        watch(optimizer, &optimized->watch);
-    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
     if (shader->session == PM_SESSION_VARIANT)
         join_session(optimizer, pipeline, shader);
-    trust(optimized);
-    if (shader->session == PM_SESSION_NONE)
-        optimizer->calls.proven(optimizer->device, &optimized->candidate,
-                                pm_pipeline_computes(pipeline));
+    publish(optimizer, pipeline, optimized, use);
     return true;
 }
 

@@ -18,8 +18,9 @@ struct pm_optimizer_calls {
     /* One is bound in the game's place since an earlier session proved it: it may be tried again.
      */
     void (*proven)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
-    /* A pipeline is part of a trial over sessions, with the side that the shader says. */
-    void (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
+    /* A pipeline is part of a trial over sessions, with the side that the shader says. false: it is
+     * not, since nothing of the shader is timed. */
+    bool (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
                        const struct pm_specialized_shader *shader);
     /* One is bound in the game's place for the first time. */
     void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader);

@@ -67,7 +67,7 @@ void pm_session_trials_destroy(struct pm_session_trials *trials)
 
 /* ---- taking part ---- */
 
-/* Under the lock. NULL: there are too many. */
+/* Under the lock. NULL: there are too many, or it is too late for another one. */
 static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
                                             const struct pm_specialized_shader *shader)
 {
@@ -76,7 +76,9 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
         if (pm_shader_key_equal(&trials->trials[i]->named.key, &shader->key) &&
             pm_shader_key_equal(&trials->trials[i]->named.original, &shader->original))
             return trials->trials[i];
-    struct pm_session_trial *trial = count < MOST_TRIALS ? calloc(1, sizeof *trial) : NULL;
+    struct pm_session_trial *trial = NULL;
+    if (count < MOST_TRIALS && !atomic_load(&trials->closed))
+        trial = calloc(1, sizeof *trial);
     if (trial == NULL)
         return NULL;
     trial->owner = trials;
@@ -98,17 +100,18 @@ static void set_awake(struct pm_session_trials *trials, bool awake)
         pm_sampling_try(trials->device->sampling, awake ? 1 : -1);
 }
 
-void pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
+bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
                             const struct pm_specialized_shader *shader)
 {
-    if (trials == NULL || atomic_load(&trials->closed))
-        return;
+    if (trials == NULL)
+        return false;
     pthread_mutex_lock(&trials->lock);
     struct pm_session_trial *trial = find_or_add(trials, shader);
     if (trial != NULL && !atomic_load(&trials->closed))
         set_awake(trials, true);
     pthread_mutex_unlock(&trials->lock);
     atomic_store(&pipeline->session, trial);
+    return trial != NULL;
 }
 
 void pm_session_trials_heartbeat(struct pm_session_trials *trials, uint64_t heartbeat)

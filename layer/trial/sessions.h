@@ -34,8 +34,9 @@ void pm_session_trials_end(struct pm_session_trials *trials);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
 void pm_session_trials_destroy(struct pm_session_trials *trials);
 
-/* A new pipeline takes part in its shader's trial. Before the game has it. NULL is allowed. */
-void pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
+/* A new pipeline takes part in its shader's trial. Before the game has it. false: there is none, as
+ * there are enough or nothing more is recorded for them. NULL is allowed. */
+bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
                             const struct pm_specialized_shader *shader);
 
 /* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */

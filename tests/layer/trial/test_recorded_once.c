@@ -341,9 +341,9 @@ static int steady_session(uint64_t variant_cost, bool draws, const char *until_l
     return variant;
 }
 
-static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
+/* The sessions to come have a trial of what nothing proves. */
+static void prepare(void)
 {
-    int sides[2] = {0, 0};
     setenv("PM_NULL_DRIVER_ID", "1", 1);
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
@@ -351,6 +351,12 @@ static void try_over_sessions(bool draws, uint64_t variant_cost, const char *out
     optimized_enable(false);
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+}
+
+static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
+{
+    int sides[2] = {0, 0};
+    prepare();
     /* The first session finds out that nothing can alternate. */
     assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
     for (int i = 0; optimized_logged(outcome) == 0; i++) {
@@ -430,6 +436,40 @@ static void a_much_slower_one_is_dropped_early(void **state)
     assert_int_equal(steady_session(200000, false, ""), 0);
 }
 
+static void nothing(VkCommandBuffer buffer)
+{
+    (void)buffer;
+}
+
+/* A pipeline that comes when nothing is timed any more has no side: it is as any other that nothing
+ * proves. */
+static void not_what_comes_late(void **state)
+{
+    (void)state;
+    prepare();
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    for (bool seen[2] = {false, false}; !seen[0] || !seen[1];) {
+        static int seed;
+        char text[16];
+        VkCommandBuffer buffer;
+        uint64_t until = 0;
+        assert_true(seed < 20);
+        snprintf(text, sizeof text, "%d", seed++);
+        setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
+        setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+        pm_harness_open(&trying.h, NULL);
+        trying_run_frames(nothing, TRYING_ONCE, 4097);
+        const uint64_t position = trying.h.driver->position();
+        trying.compute = optimized_compute(&trying.h);
+        seen[creations(position) > 1] = true;
+        assert_int_equal(record(false, &buffer), 0);
+        while (creations(position) < 2 && patience(&until))
+            submit_often(buffer);
+        assert_true(creations(position) >= 2);
+        trying_close();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -445,6 +485,7 @@ int main(void)
         PM_LAYERED_TEST(it_is_journaled),
         PM_LAYERED_TEST(not_on_an_unknown_driver),
         PM_LAYERED_TEST(damaged_words_are_not_believed),
+        PM_LAYERED_TEST(not_what_comes_late),
         PM_LAYERED_TEST(sessions_alternate),
         PM_LAYERED_TEST(render_passes_too),
         PM_LAYERED_TEST(a_slower_one_is_dropped),

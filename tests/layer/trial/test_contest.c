@@ -324,10 +324,10 @@ static uint32_t variants_tried(void)
     return 0;
 }
 
-/* A session that ends in the middle: what it measured need not be measured again. */
-static void the_next_session_goes_on(void **state)
+/* A session that ends in the middle. Returns how many variants it measured: all but the game's own
+ * and the one under way. */
+static uint32_t end_in_the_middle(void)
 {
-    (void)state;
     uint64_t until = 0;
     for (uint32_t i = 1; i < MOST; i++)
         seen.times[i] = 2;
@@ -335,16 +335,29 @@ static void the_next_session_goes_on(void **state)
     while (seen.count < 5 && patience(&until))
         trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
     optimized_assert_logged("none is faster", 0);
-    const uint32_t left = seen.count - 2; /* but for the game's own, and the one under way */
+    const uint32_t left = seen.count - 2;
     close_session();
     assert_true(left >= 3);
+    return left;
+}
 
+/* A later one measures the others alone. */
+static void go_on_without(uint32_t left)
+{
     for (uint32_t i = 1; i < MOST; i++)
         seen.times[i] = 0.8;
     open_session();
     assert_true(run_until("the fastest is"));
+    assert_true(variants_tried() > left); /* with those */
     assert_in_range(seen.count - 1, 1, variants_tried() - left);
     close_session();
+}
+
+/* What a session measured need not be measured again. */
+static void the_next_session_goes_on(void **state)
+{
+    (void)state;
+    go_on_without(end_in_the_middle());
 }
 
 /* The driver never saw the others: a game that ends badly says nothing about them. */
@@ -372,16 +385,7 @@ static void forget_log(void)
 static void a_driver_without_memory_ends_nothing(void **state)
 {
     (void)state;
-    uint64_t until = 0;
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 2;
-    open_session();
-    while (seen.count < 5 && patience(&until))
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
-    const uint32_t left = seen.count - 2; /* but for the game's own, and the one under way */
-    close_session();
-    assert_true(left >= 3);
-
+    const uint32_t left = end_in_the_middle();
     seen.refuses = true;
     open_session();
     seen.refuses = false;
@@ -390,14 +394,7 @@ static void a_driver_without_memory_ends_nothing(void **state)
     assert_true(trying.h.driver->inject(""));
     close_session();
     forget_log();
-
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 0.8;
-    open_session();
-    assert_true(run_until("the fastest is"));
-    assert_true(variants_tried() > left); /* with those of the first session */
-    assert_in_range(seen.count - 1, 1, variants_tried() - left);
-    close_session();
+    go_on_without(left);
 }
 
 /* A session that ends while the winner is tried: the next one has yet to build it. */

@@ -7,10 +7,7 @@
  *     latch:            turn++; if (turn == 1) count the first turn; if (turn == 2) …
  *
  * Where several ways lead to the header from outside, or one that leads elsewhere too, the header
- * counts that it is come to: if (turn == 0). Only there, since a compiler makes of such a loop one
- * that begins elsewhere in its turn (Mesa's nir_opt_loop, "peel initial if"). On lavapipe 25.0
- * helper invocations then end a loop in another part of the turn, and derivatives behind it are
- * others.
+ * counts that it is come to: if (turn == 0). Elsewhere that would only take longer.
  */
 #include "shader_rewrite/instrument/block_counts.h"
 #include "shader_rewrite/ir/block_open.h"

@@ -26,6 +26,7 @@ void pm_config_init(struct pm_config *config)
                      .variants = false,
                      .constants = true,
                      .float_zero = PM_FLOAT_ZERO_SHADER,
+                     .agreeing_sessions = 2,
                      .retry_share = 0.05,
                      .doubt_share = 0.05,
                      .uniform_share = PM_UNIFORM_SHARE},

@@ -63,6 +63,7 @@ struct pm_config {
         bool partition; /* large compute shaders in several passes */
         enum pm_float_zero float_zero;
         char *withhold;       /* file of the shaders that keep the game's own; NULL: none */
+        uint32_t agreeing_sessions; /* least number whose trials found faster what is used untried */
         double retry_share;   /* of the sessions in which a kept verdict is tried again */
         double doubt_share;   /* of the machines that try what is published as slower */
         double uniform_share; /* of a block's lanes that entered it with their whole subgroup, from

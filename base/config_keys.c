@@ -51,6 +51,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"optimize.partition", PM_CONFIG_BOOLEAN, AT(optimize.partition), 0, 0, NULL},
     {"optimize.float_zero", PM_CONFIG_CHOICE, AT(optimize.float_zero), 0, 0, float_zero_names},
     {"optimize.withhold", PM_CONFIG_STRING, AT(optimize.withhold), 0, 0, NULL},
+    {"optimize.agreeing_sessions", PM_CONFIG_COUNT, AT(optimize.agreeing_sessions), 1, 8, NULL},
     {"optimize.retry_share", PM_CONFIG_PROBABILITY, AT(optimize.retry_share), 0, 1, NULL},
     {"optimize.doubt_share", PM_CONFIG_PROBABILITY, AT(optimize.doubt_share), 0, 1, NULL},
     {"optimize.uniform_share", PM_CONFIG_PROBABILITY, AT(optimize.uniform_share), 0, 1, NULL},

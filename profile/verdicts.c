@@ -1,12 +1,15 @@
 #include "profile/verdicts.h"
 
 #include "base/file.h"
+#include "base/paired.h"
+#include "base/random.h"
 #include "profile/journal_folder.h"
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -16,6 +19,7 @@ enum {
 
 struct pm_verdicts {
     pid_t process;
+    uint64_t session; /* a random number, not 0 */
     char *folder, *path, *layer;
     pthread_mutex_t saving; /* one save at a time; taken before the other */
     pthread_mutex_t lock;
@@ -64,6 +68,9 @@ struct pm_verdicts *pm_verdicts_open(const char *folder, const char *game, const
     pthread_mutex_init(&verdicts->saving, NULL);
     pthread_mutex_init(&verdicts->lock, NULL);
     verdicts->process = getpid();
+    if (!pm_random_system(&verdicts->session, sizeof verdicts->session))
+        verdicts->session = (uint64_t)time(NULL) << 32 ^ (uint64_t)verdicts->process;
+    verdicts->session |= 1;
     verdicts->folder = pm_journal_game_folder(folder, game);
     verdicts->layer = strdup(layer);
     if (!verdicts->folder || !verdicts->layer ||
@@ -239,6 +246,61 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
 {
     change(verdicts, kept, THE_VERDICT);
+}
+
+/* ---- over sessions ---- */
+
+/* The interval of what their trials found. */
+static struct pm_paired interval_of(const struct pm_kept_variant *kept)
+{
+    double ratios[PM_SESSIONS_TRIED];
+    for (uint32_t i = 0; i < kept->tried.count; i++)
+        ratios[i] = log(kept->tried.ratios[i] * 1e-6);
+    return pm_paired_interval(ratios, kept->tried.count, 0);
+}
+
+bool pm_kept_is_sure(const struct pm_kept_variant *kept, uint32_t least)
+{
+    return kept->kind == PM_TIMED_SESSIONS || least <= 1 ||
+           (kept->tried.count >= least && interval_of(kept).high < 1);
+}
+
+/* Of too many sessions the oldest goes. One that tries it again has its newest. */
+static void add_trial(struct pm_kept_variant *kept, uint64_t session)
+{
+    uint32_t *ratios = kept->tried.ratios;
+    if (kept->tried.count > 0 && kept->tried.last == session)
+        kept->tried.count--;
+    if (kept->tried.count == PM_SESSIONS_TRIED)
+        memmove(ratios, ratios + 1, --kept->tried.count * sizeof *ratios);
+    ratios[kept->tried.count++] = pm_kept_millionths(kept->ratio);
+    kept->tried.last = session;
+}
+
+/* Of a variant that is not slower: what all sessions say. */
+static enum pm_verdict verdict_over_sessions(const struct pm_kept_variant *kept)
+{
+    const struct pm_paired all = interval_of(kept);
+    return kept->tried.count == 1                                     ? kept->verdict
+           : all.high < 1                                             ? PM_VERDICT_FASTER
+           : all.ratio < 1 && kept->tried.count < PM_SESSIONS_TRIED ? PM_VERDICT_FASTER
+                                                                      : PM_VERDICT_UNDECIDED;
+}
+
+void pm_verdicts_put_trial(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    struct pm_kept_variant old, changed = *kept;
+    if (!verdicts)
+        return;
+    changed.tried.count = 0;
+    if (kept->verdict != PM_VERDICT_SLOWER) {
+        if (pm_verdicts_find(verdicts, &kept->key, &kept->original, &kept->environment, &old) &&
+            old.kind == kept->kind && pm_kept_verdict(&old, kept->decided_at) != PM_VERDICT_NONE)
+            changed.tried = old.tried;
+        add_trial(&changed, verdicts->session);
+        changed.verdict = verdict_over_sessions(&changed);
+    }
+    pm_verdicts_put(verdicts, &changed);
 }
 
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)

@@ -14,6 +14,10 @@
  * verdicts. Two originals may become the same module, and each has its own: what the one may run
  * with, and what it gained, is not the other's.
  *
+ * A driver may make one shader's pipelines in one process faster than in the next (where code and
+ * images lie in memory decides, docs/results/variants.md), so a trial's interval says nothing of
+ * the next process. What each session's trial found is kept, and whether they agree can be asked.
+ *
  * Thread safety: any thread, but for opening and closing. A forked child's copy is not saved.
  */
 #pragma once
@@ -32,6 +36,7 @@ enum {
     PM_KEPT_PUSHED = 4,
     PM_SESSION_USES = 8,   /* of a shader that are timed in a session */
     PM_SESSION_PAIRS = 32, /* of sessions, at most */
+    PM_SESSIONS_TRIED = 8, /* whose trials are remembered */
 };
 
 /* Days until a verdict is old. A faster variant is tried again then; a slower one may be compiled
@@ -104,6 +109,13 @@ struct pm_kept_variant {
     double ratio, low, high; /* time with it over time without, and the 95 % interval */
     uint32_t pairs;
     int64_t decided_at; /* CLOCK_REALTIME, seconds */
+
+    /* What trials of the kind found, one a session, the newest last; none that found it slower. */
+    struct {
+        uint64_t last; /* the session of the newest; a random number */
+        uint32_t count;
+        uint32_t ratios[PM_SESSIONS_TRIED]; /* time with it over time without, in millionths */
+    } tried;
 };
 
 struct pm_verdicts;
@@ -159,6 +171,15 @@ enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now)
  * was of it; until pm_verdicts_save in memory only. verdicts NULL is allowed. */
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+
+/* Keeps the verdict of a trial within this session. What those of other sessions found, which are
+ * not old, counts as well: it stays a faster one while it is faster on average over sessions, and
+ * is undecided if PM_SESSIONS_TRIED of them do not agree. A slower one is slower. */
+void pm_verdicts_put_trial(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
+/* Whether at least so many sessions found a faster one faster, and by so alike ratios that the 95 %
+ * interval of their mean says so. least 1: always. A trial over sessions has asked enough of them.
+ */
+bool pm_kept_is_sure(const struct pm_kept_variant *kept, uint32_t least);
 
 /* Keeps what a contest has seen of a variant (`seen` and `seen_at`), in place of what it had. */
 void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);

@@ -123,6 +123,15 @@ static bool parse_ratio(const char *text, double *ratio)
     return true;
 }
 
+/* All words from one on. */
+static bool parse_ratios(const struct pm_line *line, size_t from, uint32_t *ratios)
+{
+    bool good = true;
+    for (size_t i = from; good && i < line->count; i++)
+        good = pm_line_number(line->words[i], &ratios[i - from]) && ratios[i - from] > 0;
+    return good;
+}
+
 /* variant KEY ORIGINAL SUBGROUP VENDOR DEVICE DRIVER VERSION USED */
 static bool parse_variant(const struct pm_line *line, struct pm_kept_variant *kept)
 {
@@ -206,6 +215,17 @@ static bool parse_verdict(const struct pm_line *line, struct pm_kept_variant *ke
     return good;
 }
 
+/* tried SESSION RATIO...: of the variant and the verdict before. */
+static bool parse_tried(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    if (!kept || kept->verdict == PM_VERDICT_NONE || kept->tried.count > 0 || line->count < 3 ||
+        line->count > 2 + PM_SESSIONS_TRIED ||
+        !pm_line_long_number(line->words[1], 16, &kept->tried.last))
+        return false;
+    kept->tried.count = (uint32_t)line->count - 2;
+    return parse_ratios(line, 2, kept->tried.ratios);
+}
+
 /* seen COUNT SUM SQUARES TIME: of the variant before. Of each logarithm PM_ANYTIME_CLIP is added to
  * the sum, so that none is below 0. */
 static bool parse_seen(const struct pm_line *line, struct pm_kept_variant *kept)
@@ -232,11 +252,7 @@ static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *k
         return false;
     kept->sessions.wanted = true;
     kept->sessions.count = (uint32_t)line->count - 1;
-    bool good = true;
-    for (uint32_t i = 0; good && i < kept->sessions.count; i++)
-        good = pm_line_number(line->words[1 + i], &kept->sessions.ratios[i]) &&
-               kept->sessions.ratios[i] > 0;
-    return good;
+    return parse_ratios(line, 1, kept->sessions.ratios);
 }
 
 /* half original|variant TIME NANOSECONDS...: of the variant before. */
@@ -265,6 +281,8 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_made(line, *last);
     if (line->count > 0 && pm_line_is(line, "pushed", line->count))
         return parse_pushed(line, *last);
+    if (line->count > 0 && pm_line_is(line, "tried", line->count))
+        return parse_tried(line, *last);
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
     if (pm_line_is(line, "half", 3 + PM_SESSION_USES))
@@ -349,6 +367,21 @@ static bool format_one(const struct pm_kept_variant *kept, struct pm_buffer *out
                              pm_kept_millionths(kept->high), kept->pairs, kept->decided_at));
 }
 
+static bool format_ratios(const uint32_t *ratios, uint32_t count, struct pm_buffer *out)
+{
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < count; i++)
+        ok = pm_buffer_printf(out, " %u", ratios[i]);
+    return ok && pm_buffer_append_string(out, "\n");
+}
+
+static bool format_tried(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    return kept->verdict == PM_VERDICT_NONE || kept->tried.count == 0 ||
+           (pm_buffer_printf(out, "tried %" PRIx64, kept->tried.last) &&
+            format_ratios(kept->tried.ratios, kept->tried.count, out));
+}
+
 static bool format_seen(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     const struct pm_anytime *seen = &kept->seen;
@@ -362,10 +395,9 @@ static bool format_seen(const struct pm_kept_variant *kept, struct pm_buffer *ou
 static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     const struct pm_session_half *half = &kept->sessions.half;
-    bool ok = !kept->sessions.wanted || pm_buffer_append_string(out, "sessions");
-    for (uint32_t i = 0; ok && kept->sessions.wanted && i < kept->sessions.count; i++)
-        ok = pm_buffer_printf(out, " %u", kept->sessions.ratios[i]);
-    ok = ok && (!kept->sessions.wanted || pm_buffer_append_string(out, "\n"));
+    bool ok = !kept->sessions.wanted ||
+              (pm_buffer_append_string(out, "sessions") &&
+               format_ratios(kept->sessions.ratios, kept->sessions.count, out));
     if (!ok || !half->there)
         return ok;
     ok =
@@ -379,7 +411,8 @@ bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct
 {
     bool ok = pm_buffer_printf(out, HEADER "layer %s\n", layer);
     for (size_t i = 0; ok && i < table->count; i++)
-        ok = format_one(&table->variants[i], out) && format_seen(&table->variants[i], out) &&
+        ok = format_one(&table->variants[i], out) &&
+             format_tried(&table->variants[i], out) && format_seen(&table->variants[i], out) &&
              format_sessions(&table->variants[i], out);
     return ok;
 }

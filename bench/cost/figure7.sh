@@ -7,7 +7,8 @@
 # The scenes draw in turn, frame by frame, without the layer, again without it, and inside a window with each p and b
 # (frame_cost). A game cannot be stepped: it is played once for each p and b, with windows of WINDOW frames and pauses of
 # as many on average between them, and each window is compared with the pauses before and after it; the noise is one
-# pause against the next.
+# pause against the next. WITHIN=1 does that with the scenes, too: what a driver makes may be faster in one process than in
+# the next by more than a window costs, and a window and its pauses are of one process.
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. FRAMES, SKIP, BLOCK: as frame_cost
 # has them. SIZE: of the scenes. SECONDS_PLAYED: a game's session. PROBABILITIES, BATCHES: other p and b. KEEP=FOLDER keeps the games' logs.
@@ -20,7 +21,6 @@ frames=${FRAMES:-1200} skip=${SKIP:-300} block=${BLOCK:-20} size=${SIZE:-64x36}
 seconds_played=${SECONDS_PLAYED:-40} window=${WINDOW:-16}
 probabilities=${PROBABILITIES:-0.001 0.01 0.05} batches=${BATCHES:-1 8 128}
 . "$source_folder/bench/gain/local_sessions.sh"
-. "$source_folder/bench/gain/game_commands.sh"
 
 scene() {
     "$build/bench/frame_cost" --piecemeal "$piecemeal" --name "$1" --p "${probabilities// /,}" --b "${batches// /,}" \
@@ -97,8 +97,10 @@ row() {
 
 game() {
     local p b
+    local name=$1
+    case $name in deferred | terrain) name+=-0 ;; esac
     new_program "$1"
-    set_command "$1"
+    workload_command "$name" "$size" 100000000
     for p in $probabilities; do
         for b in $batches; do
             session "$p-$b" "$seconds_played" TERM --set sampler.api_probability="$p" --set sampler.batch="$b" \
@@ -115,11 +117,8 @@ game() {
 echo "| program | p | b | frames | ms without | % more, median (middle half) | % more, mean (95 %) | none / none, % | first uses | ms more each |"
 echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 for one in "$@"; do
-    case $one in
-    deferred | terrain | postprocess) scene "$one" ;;
-    *)
-        [ -n "$server" ] || start_display
-        game "$one"
-        ;;
+    case ${WITHIN:-0}$one in
+    0deferred | 0terrain | 0postprocess) scene "$one" ;;
+    *) game "$one" ;;
     esac
 done

@@ -146,6 +146,7 @@ static void add_layer(const struct slower *slower, const char *retry_share, stru
                                 "sampler.kinds=timing",
                                 "sampler.window_probability=0",
                                 "log.level=info",
+                                "optimize.agreeing_sessions=1",
                                 slower->log_set,
                                 retry_share};
     unlink(slower->log);

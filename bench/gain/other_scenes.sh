@@ -16,7 +16,8 @@ shift
 [ $# -gt 0 ] || set -- terrain deferred
 size=${SIZE:-64x36} tried=${TRIED:-2} seconds_tried=${SECONDS_TRIED:-60} seconds_compared=${SECONDS_COMPARED:-30}
 settings=(--set optimize.zero=false --set optimize.blocks=false --set optimize.constants=false
-    --set optimize.variants=true --set optimize.retry_share=0 --set sampler.kinds=timing --set sampler.window_probability=0)
+    --set optimize.variants=true --set optimize.agreeing_sessions=1 --set optimize.retry_share=0
+    --set sampler.kinds=timing --set sampler.window_probability=0)
 
 # in_scene NAME SCENE SECONDS OPTION…
 in_scene() {

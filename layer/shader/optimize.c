@@ -298,7 +298,8 @@ static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeli
         return false;
     const struct pm_specialized_shader *shader =
         pm_specialized_shaders_proven(optimizer->shaders, &request, use, &took);
-    if (!shader)
+    /* What is only tried again can wait. */
+    if (!shader || (shader->timing != PM_TIMING_FASTER && shader->session == PM_SESSION_NONE))
         return false;
     if (shader->session == PM_SESSION_ORIGINAL) {
         join_session(optimizer, pipeline, shader);

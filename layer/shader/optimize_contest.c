@@ -387,7 +387,8 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
         return true;
     const struct pm_specialized_shader *kept =
         pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &took);
-    if (kept && kept->timing == PM_TIMING_FASTER)
+    /* Or it is tried again: published like any other. */
+    if (kept && (kept->timing == PM_TIMING_FASTER || kept->session == PM_SESSION_NONE))
         return use_winner(optimizer, kept, pipeline);
     /* What waits for its compiles has no contests. */
     if (!optimizer->contests)

@@ -109,11 +109,14 @@ static bool tries(const struct pm_specialized_kept *kept)
     return kept->device->trials && !kept->device->instance->config.debug.trust_variants;
 }
 
-/* Whether a variant is among those that this session tries again, though a verdict is there. */
-static bool is_tried_again(const struct pm_specialized_kept *kept, const struct pm_shader_key *key)
+/* Whether this session tries a faster one again: too few sessions did or they do not agree, or by
+ * lot. */
+static bool is_tried_again(const struct pm_specialized_kept *kept,
+                           const struct pm_kept_variant *variant)
 {
-    return tries(kept) &&
-           pm_lot_falls(kept->lot, key, kept->device->instance->config.optimize.retry_share);
+    const struct pm_config *config = &kept->device->instance->config;
+    return tries(kept) && (!pm_kept_is_sure(variant, config->optimize.agreeing_sessions) ||
+                           pm_lot_falls(kept->lot, &variant->key, config->optimize.retry_share));
 }
 
 bool pm_specialized_kept_doubts(const struct pm_specialized_kept *kept,
@@ -138,7 +141,7 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
     case PM_VERDICT_NONE:
         return false;
     case PM_VERDICT_FASTER:
-        *timing = is_tried_again(kept, &shader->key) ? PM_TIMING_UNDECIDED : PM_TIMING_FASTER;
+        *timing = is_tried_again(kept, &variant) ? PM_TIMING_UNDECIDED : PM_TIMING_FASTER;
         return true;
     default:
         *timing = PM_TIMING_SLOWER;
@@ -277,7 +280,7 @@ static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
 static bool is_tried_now(const struct pm_specialized_kept *kept,
                          const struct pm_kept_variant *variant, int64_t now)
 {
-    return is_tried_again(kept, &variant->key) ||
+    return is_tried_again(kept, variant) ||
            (tries(kept) && variant->sessions.wanted &&
             pm_session_half_waits(&variant->sessions.half, now));
 }
@@ -287,6 +290,7 @@ struct chosen {
     struct pm_kept_variant variant;
     bool faster;  /* used without a trial */
     bool session; /* part of a trial over sessions */
+    bool again;   /* a recipe's, which nothing else would make: tried once more */
 };
 
 /* plain: the environment as verdicts name it that an operator signed. */
@@ -304,14 +308,15 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
     if (!known && pm_verdicts_find_signed(kept->verdicts, &kept->device->instance->signed_verdicts,
                                           plain, original, environment, options, now, variant)) {
         chosen->faster = true;
-        chosen->session = false;
+        chosen->session = chosen->again = false;
         return true;
     }
     chosen->session =
         tries(kept) && (known ? !chosen->faster && variant->sessions.wanted
                               : pm_verdicts_find_session(kept->verdicts, original, environment,
                                                          options, now, variant));
-    return chosen->faster || chosen->session;
+    chosen->again = known && !chosen->faster && !chosen->session && *variant->made.recipe;
+    return chosen->faster || chosen->session || chosen->again;
 }
 
 /* What it runs with, as it was made. */

@@ -41,13 +41,14 @@ void pm_specialized_kept_save(struct pm_specialized_kept *kept);
 /* Whether there may be any shader to load. */
 bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 
-/* The shader of an original that was found faster, or that an operator signed as faster, and is
- * used without a trial, or that is tried
- * over sessions, for the first time or again (then it says with which side, whether that needs the
- * shader or not), and how many nanoseconds the driver took for it last. Only what was made when as
- * much was known as is now (of), first what is for known words, and that for pipelines of which the
- * same may be read. Fills in all of *shader but its
- * entry of the journal. Reads a file. false: there is none. */
+/* The shader of an original, and how many nanoseconds the driver took for it last:
+ * - that was found faster, or that an operator signed as faster, and is used without a trial,
+ * - or that is tried over sessions, for the first time or again: then it says with which side,
+ *   whether that needs the shader or not,
+ * - or that won a contest of A-Z testing, and is tried again within this session.
+ * Only what was made when as much was known as is now (of), first what is for known words, and that
+ * for pipelines of which the same may be read. Fills in all of *shader but its entry of the
+ * journal. Reads a file. false: there is none. */
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment, enum pm_specialized_use use,

@@ -86,7 +86,10 @@ void pm_trial_keep(const struct pm_device *device, const struct pm_kept_variant 
         .decided_at = now,
     };
     struct pm_error error = {0};
-    pm_verdicts_put(kept, &variant);
+    if (kind == PM_TIMED_SESSIONS)
+        pm_verdicts_put(kept, &variant);
+    else
+        pm_verdicts_put_trial(kept, &variant);
     if (!pm_verdicts_save(kept, &error))
         pm_log_info(device->instance->log, "a verdict is not kept: %s", error.message);
 }

@@ -60,6 +60,7 @@ int pm_layered_set_up(void **state)
     setenv("PIECEMEAL_LOG_LEVEL", "debug", 1);
     setenv("PIECEMEAL_SAMPLER_SEED", "1", 1);
     setenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE", "1", 1);
+    setenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS", "1", 1);
     const struct pm_null_api *driver = pm_harness_driver();
     errors_before = driver->errors(NULL);
     for (uint32_t type = 1; type <= VK_OBJECT_TYPE_COMMAND_POOL; type++)

@@ -279,6 +279,101 @@ static void how_it_is_made(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* A session that tries a variant and finds this; what is kept after it. */
+static struct pm_kept_variant try_it(enum pm_verdict verdict, double ratio)
+{
+    const struct pm_kept_variant said = variant('a', verdict, ratio);
+    struct pm_kept_variant kept;
+    struct pm_error damaged = {0};
+    struct pm_verdicts *verdicts = open_it(&damaged);
+    assert_int_equal(damaged.code, PM_OK);
+    pm_verdicts_put_trial(verdicts, &said);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(&damaged);
+    assert_int_equal(damaged.code, PM_OK);
+    assert_true(find(verdicts, &said, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+    return kept;
+}
+
+/* One session may have been lucky. */
+static void several_sessions_must_agree(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant kept = try_it(PM_VERDICT_FASTER, 0.8);
+    assert_int_equal(kept.verdict, PM_VERDICT_FASTER);
+    assert_true(pm_kept_is_sure(&kept, 1));
+    assert_false(pm_kept_is_sure(&kept, 2));
+    kept = try_it(PM_VERDICT_FASTER, 0.79);
+    assert_true(pm_kept_is_sure(&kept, 2));
+    assert_false(pm_kept_is_sure(&kept, 3));
+    /* Now they do not agree, though it is faster on average; and then they do. */
+    kept = try_it(PM_VERDICT_UNDECIDED, 1.0);
+    assert_int_equal(kept.verdict, PM_VERDICT_FASTER);
+    assert_true(pm_kept_is_sure(&kept, 1));
+    assert_false(pm_kept_is_sure(&kept, 2));
+    for (int i = 0; i < 2; i++)
+        kept = try_it(PM_VERDICT_FASTER, 0.8);
+    assert_true(pm_kept_is_sure(&kept, 5));
+    /* A slower one is slower, and what was found before is forgotten. */
+    kept = try_it(PM_VERDICT_SLOWER, 1.1);
+    assert_int_equal(kept.verdict, PM_VERDICT_SLOWER);
+    assert_int_equal(kept.tried.count, 0);
+    kept = try_it(PM_VERDICT_FASTER, 0.8);
+    assert_false(pm_kept_is_sure(&kept, 2));
+}
+
+static void those_that_never_agree_end(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant kept;
+    for (int i = 0; i < PM_SESSIONS_TRIED; i++) {
+        kept = try_it(i % 2 == 0 ? PM_VERDICT_FASTER : PM_VERDICT_UNDECIDED, i % 2 == 0 ? 0.8 : 1.1);
+        assert_int_equal(kept.verdict, i + 1 < PM_SESSIONS_TRIED ? PM_VERDICT_FASTER
+                                                                 : PM_VERDICT_UNDECIDED);
+        assert_int_equal(kept.tried.count, i + 1);
+    }
+    /* Nor is what is no faster on average. */
+    kept = try_it(PM_VERDICT_SLOWER, 1.2);
+    kept = try_it(PM_VERDICT_FASTER, 0.9);
+    kept = try_it(PM_VERDICT_UNDECIDED, 1.2);
+    assert_int_equal(kept.verdict, PM_VERDICT_UNDECIDED);
+}
+
+/* However often a session tries it again; and of what else was timed, or long ago, nothing counts. */
+static void a_session_counts_once(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant first = variant('a', PM_VERDICT_FASTER, 0.8),
+                                 again = variant('a', PM_VERDICT_FASTER, 0.7);
+    struct pm_kept_variant kept, other = first;
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_trial(verdicts, &first);
+    pm_verdicts_put_trial(verdicts, &again);
+    assert_true(find(verdicts, &first, &gpu, &kept));
+    assert_int_equal(kept.tried.count, 1);
+    assert_int_equal(kept.tried.ratios[0], 700000);
+    pm_verdicts_close(verdicts);
+    kept = try_it(PM_VERDICT_FASTER, 0.8);
+    kept = try_it(PM_VERDICT_FASTER, 0.8);
+    assert_int_equal(kept.tried.count, 2);
+    verdicts = open_it(NULL);
+    other.kind = PM_TIMED_CALLS;
+    pm_verdicts_put_trial(verdicts, &other);
+    assert_true(find(verdicts, &first, &gpu, &kept));
+    assert_int_equal(kept.tried.count, 1);
+    other.decided_at = NOW + (PM_DAYS_FASTER + 1) * (int64_t)DAY;
+    pm_verdicts_put_trial(verdicts, &other);
+    assert_true(find(verdicts, &first, &gpu, &kept));
+    assert_int_equal(kept.tried.count, 1);
+    /* A trial over sessions has asked them. */
+    other.kind = PM_TIMED_SESSIONS;
+    other.tried.count = 0;
+    assert_true(pm_kept_is_sure(&other, 8));
+    pm_verdicts_close(verdicts);
+}
+
 /* Sessions that had either side make a pair, whichever came first. */
 static void sessions_make_pairs(void **unused)
 {
@@ -430,7 +525,8 @@ static void damage_is_ignored(void **unused)
     struct pm_buffer text;
     const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
     struct pm_verdicts *verdicts = open_it(NULL);
-    keep(verdicts, &a);
+    pm_verdicts_put_trial(verdicts, &a);
+    assert_true(pm_verdicts_save(verdicts, NULL));
     pm_verdicts_close(verdicts);
     path_of(path, sizeof path);
     pm_buffer_init(&text, 1 << 20);
@@ -504,6 +600,9 @@ int main(void)
         JOURNALS_TEST(there_are_not_too_many),
         JOURNALS_TEST(how_it_is_made),
         JOURNALS_TEST(what_contests_saw),
+        JOURNALS_TEST(several_sessions_must_agree),
+        JOURNALS_TEST(those_that_never_agree_end),
+        JOURNALS_TEST(a_session_counts_once),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(two_originals_share_nothing),
     };

@@ -60,9 +60,14 @@ static cJSON *to_json(const struct pm_gain *gain)
         pm_shader_key_format(&gain->shaders[i], text);
         ok = cJSON_AddItemToArray(shaders, cJSON_CreateString(text));
     }
-    if (ok && cJSON_AddItemToObject(root, "shaders", shaders))
-        return root;
-    cJSON_Delete(shaders);
+    if (ok && cJSON_AddItemToObject(root, "shaders", shaders)) {
+        cJSON *sessions = cJSON_CreateDoubleArray(gain->sessions, (int)gain->session_count);
+        if (cJSON_AddItemToObject(root, "sessions", sessions))
+            return root;
+        cJSON_Delete(sessions);
+    } else {
+        cJSON_Delete(shaders);
+    }
     cJSON_Delete(root);
     return NULL;
 }
@@ -103,6 +108,21 @@ static bool read_shaders(const cJSON *root, struct pm_arena *arena, struct pm_ga
     return keys != NULL;
 }
 
+/* false: one cannot be. */
+static bool read_sessions(const cJSON *root, struct pm_gain *gain)
+{
+    const cJSON *item;
+    bool ok = true;
+    cJSON_ArrayForEach(item, cJSON_GetObjectItemCaseSensitive(root, "sessions"))
+    {
+        ok = ok && gain->session_count < PM_GAIN_SESSIONS && cJSON_IsNumber(item) &&
+             item->valuedouble > 0 && isfinite(item->valuedouble);
+        if (ok)
+            gain->sessions[gain->session_count++] = item->valuedouble;
+    }
+    return ok;
+}
+
 /* false: something is missing or cannot be. */
 static bool from_json(const cJSON *root, struct pm_arena *arena, struct pm_gain *gain)
 {
@@ -127,7 +147,7 @@ static bool from_json(const cJSON *root, struct pm_arena *arena, struct pm_gain 
     gain->pairs = (uint32_t)pairs;
     gain->block = (uint32_t)block;
     gain->device = pm_arena_strdup(arena, device->valuestring);
-    return gain->device && read_shaders(root, arena, gain);
+    return gain->device && read_shaders(root, arena, gain) && read_sessions(root, gain);
 }
 
 bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain,
@@ -149,4 +169,43 @@ bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain
     pm_buffer_finish(&text);
     free(path);
     return ok;
+}
+
+/* ---- over sessions ---- */
+
+/* Whether they compare the same. */
+static bool is_same(const struct pm_gain *a, const struct pm_gain *b)
+{
+    bool same = strcmp(a->device, b->device) == 0 && a->shader_count == b->shader_count;
+    for (uint32_t i = 0; same && i < a->shader_count; i++) {
+        bool found = false;
+        for (uint32_t j = 0; !found && j < b->shader_count; j++)
+            found = pm_shader_key_equal(&a->shaders[i], &b->shaders[j]);
+        same = found;
+    }
+    return same;
+}
+
+void pm_gain_add_sessions(const char *game, struct pm_gain *gain)
+{
+    struct pm_arena *arena = pm_arena_create(MOST_BYTES);
+    struct pm_gain kept;
+    gain->session_count = 0;
+    if (arena && pm_gain_read(game, arena, &kept, NULL) && is_same(&kept, gain)) {
+        const uint32_t most = PM_GAIN_SESSIONS - 1,
+                       count = kept.session_count < most ? kept.session_count : most;
+        memcpy(gain->sessions, kept.sessions + kept.session_count - count,
+               count * sizeof *gain->sessions);
+        gain->session_count = count;
+    }
+    gain->sessions[gain->session_count++] = gain->ratio;
+    pm_arena_destroy(arena);
+}
+
+struct pm_paired pm_gain_over_sessions(const struct pm_gain *gain)
+{
+    double ratios[PM_GAIN_SESSIONS];
+    for (uint32_t i = 0; i < gain->session_count; i++)
+        ratios[i] = log(gain->sessions[i]);
+    return pm_paired_interval(ratios, gain->session_count, 0);
 }

@@ -16,22 +16,35 @@ double pm_report_heat_of_all(const struct pm_report *report)
 
 /* ---- how many more frames ---- */
 
+/* Sessions from which on they say more than the pairs of the last one. */
+enum { ENOUGH_SESSIONS = 3 };
+
+/* What is known best: of all sessions, or of the one. */
+static struct pm_paired best_of(const struct pm_gain *gain)
+{
+    return gain->session_count >= ENOUGH_SESSIONS
+               ? pm_gain_over_sessions(gain)
+               : (struct pm_paired){gain->ratio, gain->low, gain->high, gain->pairs};
+}
+
 static bool is_measurable(const struct pm_gain *gain)
 {
-    return pm_gain_answer(gain->low, gain->high) == PM_GAIN_CHANGED;
+    const struct pm_paired best = best_of(gain);
+    return pm_gain_answer(best.low, best.high) == PM_GAIN_CHANGED;
 }
 
 static bool write_frames(const struct pm_gain *gain, struct pm_buffer *out)
 {
-    const double percent = pm_gain_percent(gain->ratio);
-    const double low = pm_gain_percent(gain->high), high = pm_gain_percent(gain->low);
+    const struct pm_paired best = best_of(gain);
+    const double percent = pm_gain_percent(best.ratio);
+    const double low = pm_gain_percent(best.high), high = pm_gain_percent(best.low);
     if (is_measurable(gain))
         return pm_buffer_printf(
             out,
             "<p class=verdict><b>%+.1f %%</b> frames a second with specialized shaders</p>"
             "<p>Between %+.1f and %+.1f %% (95 %% interval).",
             percent, low, high);
-    const bool narrow = pm_gain_answer(gain->low, gain->high) == PM_GAIN_NO_CHANGE;
+    const bool narrow = pm_gain_answer(best.low, best.high) == PM_GAIN_NO_CHANGE;
     return pm_buffer_printf(
         out,
         "<p class=verdict><b>%s</b> %s specialized shaders</p>"
@@ -39,7 +52,17 @@ static bool write_frames(const struct pm_gain *gain, struct pm_buffer *out)
         "interval)%s.",
         narrow ? "No measurable change" : "Not known yet",
         narrow ? "with" : "whether frames are faster with", percent, low, high,
-        narrow ? "" : "; a longer session, or a quieter machine, says more");
+        narrow ? "" : "; more or longer sessions, or a quieter machine, say more");
+}
+
+/* What the interval is of. */
+static bool write_what_of(const struct pm_gain *gain, struct pm_buffer *out)
+{
+    return gain->session_count >= ENOUGH_SESSIONS
+               ? pm_buffer_printf(out, " It is of %u sessions. In the last one a frame",
+                                  gain->session_count)
+               : pm_buffer_append_string(
+                     out, " It is of one session, and another one may find something else. A frame");
 }
 
 static bool write_gain(const struct pm_gain *gain, struct pm_buffer *out)
@@ -49,9 +72,9 @@ static bool write_gain(const struct pm_gain *gain, struct pm_buffer *out)
     struct tm parts;
     gmtime_r(&at, &parts);
     strftime(when, sizeof(when), "%Y-%m-%d", &parts);
-    return write_frames(gain, out) &&
+    return write_frames(gain, out) && write_what_of(gain, out) &&
            pm_buffer_printf(
-               out, " A frame took %.2f ms, and takes %.2f ms. Measured on %s over %llu frames on ",
+               out, " took %.2f ms, and takes %.2f ms. Measured on %s over %llu frames on ",
                gain->original / 1e6, gain->optimized / 1e6, when,
                (unsigned long long)gain->frames) &&
            pm_html_escape(out, gain->device) && pm_buffer_append_string(out, ".</p>");

@@ -261,6 +261,21 @@ static void print_shaders(const struct pm_ab_report *report, const char *prefix,
     fprintf(out, "\n");
 }
 
+static void print_sessions(const struct pm_paired *sessions, const char *prefix, FILE *out)
+{
+    if (sessions->count == 1)
+        fprintf(out,
+                "%sthat is of this session; another one may find something else: compare again, and "
+                "what all of them found is said\n",
+                prefix);
+    else if (sessions->count > 1)
+        fprintf(out,
+                "%sover %zu sessions with these shaders %+.2f %% frames (95 %% interval %+.2f to "
+                "%+.2f %%)\n",
+                prefix, sessions->count, pm_gain_percent(sessions->ratio),
+                pm_gain_percent(sessions->high), pm_gain_percent(sessions->low));
+}
+
 void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *out)
 {
     switch (report->outcome) {
@@ -314,9 +329,10 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
             answer == PM_GAIN_CHANGED     ? ""
             : answer == PM_GAIN_NO_CHANGE ? "; no measurable change"
                                           : "; too unsure to tell: a longer session says more");
+    print_sessions(&report->sessions, prefix, out);
 }
 
-bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_error *error)
+bool pm_ab_keep(struct pm_ab_report *report, const char *game, struct pm_error *error)
 {
     struct pm_shader_key *keys = calloc(report->shader_count + 1, sizeof(*keys));
     struct pm_gain gain = {
@@ -334,8 +350,12 @@ bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_e
     };
     for (uint32_t i = 0; keys && i < report->shader_count; i++)
         gain.shader_count += pm_shader_key_parse(report->shaders[i], &keys[gain.shader_count]);
-    const bool ok =
-        (keys || pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY)) && pm_gain_write(game, &gain, error);
+    bool ok = keys || pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+    if (ok) {
+        pm_gain_add_sessions(game, &gain);
+        report->sessions = pm_gain_over_sessions(&gain);
+        ok = pm_gain_write(game, &gain, error);
+    }
     free(keys);
     return ok;
 }

@@ -36,6 +36,8 @@ struct pm_ab_report {
     uint32_t shader_count;
     uint32_t block, dropped;
     char device[64];
+    /* Of what earlier sessions of the game compared, too; pm_ab_keep finds it. count 0: not known. */
+    struct pm_paired sessions;
 };
 
 /* false: the file cannot be read. Lines that are damaged are left out. */
@@ -45,5 +47,6 @@ void pm_ab_report_finish(struct pm_ab_report *report);
 /* A few lines for people, each after `prefix`. */
 void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *out);
 
-/* Keeps what was measured (PM_AB_MEASURED) for the game's report (tools/common/gain.h). */
-bool pm_ab_keep(const struct pm_ab_report *report, const char *game, struct pm_error *error);
+/* Keeps what was measured (PM_AB_MEASURED) for the game's report (tools/common/gain.h), and finds
+ * out what earlier sessions say. */
+bool pm_ab_keep(struct pm_ab_report *report, const char *game, struct pm_error *error);

@@ -230,8 +230,10 @@ static void compare(const struct run *run, const struct pm_run_games *games, dou
         pm_run_warn(&error);
     } else {
         const char *game = run->asked.game ? run->asked.game : pm_run_games_busiest(games, began);
+        const bool kept =
+            report.outcome != PM_AB_MEASURED || !game || pm_ab_keep(&report, game, &error);
         pm_ab_print(&report, "piecemeal run: ", stderr);
-        if (report.outcome == PM_AB_MEASURED && game && !pm_ab_keep(&report, game, &error))
+        if (!kept)
             pm_run_warn(&error);
         pm_ab_report_finish(&report);
     }

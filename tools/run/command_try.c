@@ -38,6 +38,8 @@ static const char help[] =
 #define WHOLE "sampler.batch=all"
 #define PROFILING "sampler.api_probability=0.1"
 #define COMPARING "sampler.api_probability=0.01"
+/* What is compared anyway need not be tried again first. */
+#define BELIEVED "optimize.agreeing_sessions=1"
 /* Where copies of shaders were there too late for anything to be sampled. */
 #define IN_TIME "debug.synchronous=true"
 /* Of what is recorded once there may be no second chance. */
@@ -200,6 +202,8 @@ static bool make_command(const struct attempt *attempt, bool compares, struct co
               add_pair(command, "--set", WHOLE, error) && add_pair(command, "--set", rate, error);
     if (ok && attempt->in_time)
         ok = add_pair(command, "--set", IN_TIME, error);
+    if (ok && compares)
+        ok = add_pair(command, "--set", BELIEVED, error);
     for (size_t i = 0; ok && i < attempt->set_count; i++)
         ok = add_pair(command, "--set", attempt->sets[i], error);
     if (ok && compares)

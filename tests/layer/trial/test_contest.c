@@ -173,6 +173,33 @@ static void finds_the_fastest(void **state)
     close_session();
 }
 
+/* The next process tries the winner once more, and that alone: it may have been lucky. */
+static void another_process_tries_what_won(void **state)
+{
+    (void)state;
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = i == 2 ? 0.8 : 1.02;
+    open_session();
+    assert_true(run_until("the fastest is"));
+    close_session();
+    for (uint32_t session = 2; session < 4; session++) {
+        uint64_t until = 0;
+        for (uint32_t i = 1; i < MOST; i++)
+            seen.times[i] = session == 2 ? 0.8 : 0.7;
+        open_session();
+        const uint64_t position = trying.h.driver->position();
+        while (optimized_logged("is used from now on") < session && patience(&until))
+            trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+        optimized_assert_logged("is used from now on", session);
+        assert_true((pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp") > 0) ==
+                    (session == 2));
+        assert_int_equal(seen.count, 2);
+        close_session();
+    }
+    optimized_assert_logged("the fastest is", 1);
+}
+
 /* Frames until pairs of recipes take part; those cost so much of the game's own. */
 static void run_until_pairs(double pair_time)
 {
@@ -636,6 +663,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(finds_the_fastest),
+        PM_LAYERED_TEST(another_process_tries_what_won),
         PM_LAYERED_TEST(a_pair_is_faster),
         PM_LAYERED_TEST(no_pair_is_faster),
         PM_LAYERED_TEST(chance_chooses_no_pair),

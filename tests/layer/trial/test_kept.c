@@ -93,6 +93,61 @@ static void a_faster_one_is_used_at_once(void **state)
     trying_close();
 }
 
+static void assert_not_compiled(const char *why)
+{
+    watch_start(pm_harness_driver());
+    open_next("0");
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    assert_true(optimized_logged(why) > 0);
+    trying_close();
+}
+
+/* By default a session's trial counts for that session alone until another one agrees. */
+static void several_sessions_must_agree(void **state)
+{
+    (void)state;
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
+    a_session(80000, "is used from now on");
+    for (uint32_t tried = 2; tried < 4; tried++) {
+        char ratios[2][64];
+        open_next("0");
+        if (tried == 3) {
+            assert_true(is_used_at_once());
+            optimized_assert_logged("tried a specialized shader", 2);
+        } else {
+            assert_false(is_used_at_once());
+            uint64_t until = 0;
+            while (optimized_logged("is used from now on") < tried && patience(&until))
+                trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+            optimized_assert_logged("tried a specialized shader", tried);
+        }
+        trying_close();
+        for (int i = 0; i < 2; i++)
+            word_of("tried", 2 + i, ratios[i], sizeof ratios[i]);
+        assert_string_equal(ratios[0], ratios[1]);
+    }
+}
+
+/* Luck of one process: the next one, which tries it again, drops it. */
+static void what_one_session_found_may_be_luck(void **state)
+{
+    (void)state;
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
+    a_session(80000, "is used from now on");
+    trying.dispatches = true;
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    trying_open(TRYING_ORIGINAL * 11 / 10, NULL);
+    uint64_t until = 0;
+    while (optimized_logged("is dropped") == 0 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    optimized_assert_logged("is dropped", 1);
+    trying_close();
+    assert_not_compiled("a trial of an earlier session found it no faster");
+}
+
 /* The interval and what it is of are kept with it, as soon as they are there: the session may be
  * killed. */
 static void its_spread_is_kept(void **state)
@@ -133,18 +188,6 @@ static void now_and_then_it_is_tried_again(void **state)
         trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
     trying_close();
     optimized_assert_logged("tried a specialized shader", 2);
-}
-
-static void assert_not_compiled(const char *why)
-{
-    watch_start(pm_harness_driver());
-    open_next("0");
-    const uint64_t position = trying.h.driver->position();
-    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
-    assert_int_equal(trying_foreign_binds(position), 0);
-    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
-    assert_true(optimized_logged(why) > 0);
-    trying_close();
 }
 
 static void a_slower_one_is_not_compiled_again(void **state)
@@ -265,6 +308,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_faster_one_is_used_at_once),
+        PM_LAYERED_TEST(several_sessions_must_agree),
+        PM_LAYERED_TEST(what_one_session_found_may_be_luck),
         PM_LAYERED_TEST(its_spread_is_kept),
         PM_LAYERED_TEST(now_and_then_it_is_tried_again),
         PM_LAYERED_TEST(a_slower_one_is_not_compiled_again),

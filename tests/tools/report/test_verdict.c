@@ -111,7 +111,8 @@ static void the_gain_comes_first(void **state)
     says(page, "<b>+25.0 %</b> frames");
     says(page, "<h3>The shaders that made it</h3>");
     says(page,
-         "Between +11.1 and +33.3 % (95 % interval). A frame took 10.00 ms, and takes 8.00 ms.");
+         "Between +11.1 and +33.3 % (95 % interval). It is of one session, and another one may "
+         "find something else. A frame took 10.00 ms, and takes 8.00 ms.");
     says(page, "on 1970-01-02 over 640 frames on a device");
     says(page, "20 pairs of blocks of 16 frames");
     assert_null(strstr(page, "in software"));
@@ -208,6 +209,21 @@ static void how_sure_it_is_is_said(void **state)
     says(page_of(f, pm_report_verdict), "One session says nothing of how far others are from it.");
 }
 
+/* What three sessions found counts more than how alike the pairs of one are. */
+static void sessions_count_more_than_pairs(void **state)
+{
+    struct fixture *f = *state;
+    const double alike[] = {0.79, 0.81, 0.8}, chance[] = {1.2, 0.9, 0.8};
+    f->gain.session_count = 3;
+    memcpy(f->gain.sessions, alike, sizeof(alike));
+    says(page_of(f, pm_report_verdict), "<b>+25.0 %</b> frames a second");
+    says(page_of(f, pm_report_verdict), "It is of 3 sessions. In the last one a frame took 10.00 ms");
+    memcpy(f->gain.sessions, chance, sizeof(chance));
+    says(page_of(f, pm_report_verdict), "Not known yet");
+    f->gain.session_count = 2;
+    says(page_of(f, pm_report_verdict), "It is of one session");
+}
+
 /* What `run --ab` measured is there for the report. */
 static void gains_are_kept(void **state)
 {
@@ -228,6 +244,7 @@ static void gains_are_kept(void **state)
     assert_string_equal(read.device, "a device");
     assert_int_equal(read.shader_count, 1);
     assert_true(pm_shader_key_equal(&read.shaders[0], &f->in_use[0]));
+    assert_int_equal(read.session_count, 0);
     snprintf(path, sizeof(path), "%s/piecemeal/gains/a%%20%%2F%%20game.json", folder);
     static const char *const damaged[] = {"{", "[]", "{\"ratio\": 0}", "{\"device\": 3}"};
     for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
@@ -250,6 +267,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_gain_comes_first, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_shaders_that_made_it_follow, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_never_ran_is_listed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sessions_count_more_than_pairs, set_up, tear_down),
         cmocka_unit_test_setup_teardown(how_sure_it_is_is_said, set_up, tear_down),
         cmocka_unit_test_setup_teardown(gains_are_kept, set_up, tear_down),
     };

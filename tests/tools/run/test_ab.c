@@ -183,6 +183,50 @@ static void a_gain_is_kept(void **state)
     pm_arena_destroy(arena);
 }
 
+/* A session with these shaders finds a ratio. */
+static struct pm_ab_report a_session(double ratio, const char *key)
+{
+    struct pm_error error = {0};
+    lines = fopen(path, "w");
+    assert_non_null(lines);
+    device(7);
+    shader(7, key);
+    for (unsigned i = 0; i < 20; i++)
+        pair(7, i, 10, 10 * ratio + 0.001 * (i % 3));
+    struct pm_ab_report report = read_report();
+    assert_true(pm_ab_keep(&report, "a game", &error));
+    return report;
+}
+
+/* One process may be faster than the next by more than the pairs of one say. */
+static void sessions_are_compared(void **state)
+{
+    (void)state;
+    static const char key[] = "0123456789abcdef0123456789abcdef0123456789abcdef",
+                      another[] = "1123456789abcdef0123456789abcdef0123456789abcdef";
+    const double ratios[] = {0.8, 1.2, 0.9, 1.1};
+    fclose(lines);
+    assert_int_equal(setenv("XDG_DATA_HOME", folder, 1), 0);
+    for (unsigned i = 0; i < 4; i++) {
+        struct pm_ab_report report = a_session(ratios[i], key);
+        assert_int_equal(report.sessions.count, i + 1);
+        assert_true(i == 0 || (report.sessions.low < 0.95 && report.sessions.high > 1.02));
+        char *text = print(&report);
+        assert_non_null(strstr(text, i == 0   ? "of this session; another one"
+                                     : i == 1 ? "over 2 sessions with these shaders"
+                                     : i == 2 ? "over 3 sessions with these shaders +"
+                                              : "over 4 sessions with these shaders +"));
+        free(text);
+    }
+    /* Of other shaders nothing is known. */
+    for (unsigned i = 0; i < PM_GAIN_SESSIONS + 5; i++) {
+        struct pm_ab_report report = a_session(0.8, another);
+        assert_int_equal(report.sessions.count,
+                         i + 1 < PM_GAIN_SESSIONS ? i + 1 : PM_GAIN_SESSIONS);
+        pm_ab_report_finish(&report);
+    }
+}
+
 /* What is printed fits together, however much slower the program gets in the course of it. */
 static void one_estimate(void **state)
 {
@@ -401,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AB_TEST(a_gain),
         AB_TEST(a_gain_is_kept),
+        AB_TEST(sessions_are_compared),
         AB_TEST(one_estimate),
         AB_TEST(only_whole_pairs),
         AB_TEST(a_pair_that_was_given_up),

@@ -41,10 +41,8 @@ CLASS_FLAGS = {
     "Derivative": "DERIVATIVE",
     "Atomic": "ATOMIC",
     "Non-Uniform": "SUBGROUP",
+    "Group": "SUBGROUP",  # older ones, and AMD's
 }
-
-# The older instructions between the lanes of a subgroup are of class Group, as those of kernels are.
-SUBGROUP_CAPABILITIES = {"SubgroupBallotKHR", "SubgroupVoteKHR", "GroupNonUniformRotateKHR"}
 
 # Numbers from here on were given to extensions.
 FIRST_OF_EXTENSIONS = 4096
@@ -81,8 +79,6 @@ def flags_of(instruction):
         flags.append(CLASS_FLAGS[kind])
     elif name.startswith("OpType"):
         flags.append("TYPE")
-    elif kind == "Group" and SUBGROUP_CAPABILITIES & set(instruction.get("capabilities", [])):
-        flags.append("SUBGROUP")
     elif kind == "Image":
         flags += image_flags(name, kinds)
     return flags

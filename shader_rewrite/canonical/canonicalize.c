@@ -93,6 +93,7 @@ static const char *const step_names[] = {
     [PM_STEP_INLINE] = "optimizer: inline",
     [PM_STEP_SIMPLIFY] = "optimizer: simplify",
     [PM_STEP_SIMPLIFY_KEEPING_COPIES] = "optimizer: simplify",
+    [PM_STEP_SIMPLIFY_WITH_CALLS] = "optimizer: simplify",
     [PM_STEP_MERGE_BLOCKS] = "optimizer: merge blocks",
 };
 
@@ -124,15 +125,23 @@ static bool has_callees(const struct pm_ir_module *module)
     return module->first_function != module->last_function;
 }
 
+/* changes: memory, by what the shader does not do. */
+static enum pm_optimizer_step simplifying(const struct work *w, bool changes)
+{
+    if (has_callees(w->passes.module))
+        return PM_STEP_SIMPLIFY_WITH_CALLS;
+    return changes ? PM_STEP_SIMPLIFY_KEEPING_COPIES : PM_STEP_SIMPLIFY;
+}
+
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
 static bool simplify_once(struct work *w, struct pm_error *error)
 {
-    bool changes; /* memory, by what the shader does not do */
+    bool changes;
     return run_pass(w, &pm_pass_avoid_crashes, NULL, error) &&
            (!has_callees(w->passes.module) || run_guarded(w, PM_STEP_INLINE, error)) &&
            run_pass(w, &pm_pass_fold_bitcasts, NULL, error) &&
            run_pass(w, &pm_pass_mark_loads, &changes, error) &&
-           run_guarded(w, changes ? PM_STEP_SIMPLIFY_KEEPING_COPIES : PM_STEP_SIMPLIFY, error) &&
+           run_guarded(w, simplifying(w, changes), error) &&
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
            run_step(w, PM_STEP_MERGE_BLOCKS, error) &&

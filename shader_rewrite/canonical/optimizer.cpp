@@ -35,11 +35,12 @@ void add_inline(Optimizer &optimizer)
         .RegisterPass(CreateEliminateDeadFunctionsPass());
 }
 
-void add_simplify(Optimizer &optimizer, bool keeps_copies)
+void add_simplify(Optimizer &optimizer, bool keeps_copies, bool has_calls)
 {
-    optimizer.RegisterPass(CreateDeadBranchElimPass())
-        .RegisterPass(CreatePrivateToLocalPass())
-        .RegisterPass(CreateScalarReplacementPass())
+    optimizer.RegisterPass(CreateDeadBranchElimPass());
+    if (!has_calls)
+        optimizer.RegisterPass(CreatePrivateToLocalPass());
+    optimizer.RegisterPass(CreateScalarReplacementPass())
         .RegisterPass(CreateLocalAccessChainConvertPass())
         .RegisterPass(CreateLocalSingleBlockLoadStoreElimPass())
         .RegisterPass(CreateLocalSingleStoreElimPass())
@@ -75,10 +76,13 @@ void add_passes(Optimizer &optimizer, pm_optimizer_step step)
         add_inline(optimizer);
         break;
     case PM_STEP_SIMPLIFY:
-        add_simplify(optimizer, false);
+        add_simplify(optimizer, false, false);
         break;
     case PM_STEP_SIMPLIFY_KEEPING_COPIES:
-        add_simplify(optimizer, true);
+        add_simplify(optimizer, true, false);
+        break;
+    case PM_STEP_SIMPLIFY_WITH_CALLS:
+        add_simplify(optimizer, true, true);
         break;
     case PM_STEP_MERGE_BLOCKS:
         add_merge_blocks(optimizer);

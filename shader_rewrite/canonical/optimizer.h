@@ -24,6 +24,8 @@ enum pm_optimizer_step {
     PM_STEP_INLINE,       /* callees are inlined */
     PM_STEP_SIMPLIFY,     /* SSA, dead code, copies, simplify */
     PM_STEP_SIMPLIFY_KEEPING_COPIES, /* the same, but what is a copy of memory is not read there */
+    PM_STEP_SIMPLIFY_WITH_CALLS,     /* likewise, and a private variable that one function uses is
+                                      * none of its own: it is kept from one call to the next */
     PM_STEP_MERGE_BLOCKS,            /* blocks are merged */
 };
 

@@ -101,6 +101,18 @@ static void test_floats_are_left_alone(void **state)
     pm_words_finish(&out);
 }
 
+/* What a function that is not inlined leaves in it is there in the next call. */
+static void test_private_variables_of_callees_stay(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("private_of_callee.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 2);
+    assert_int_equal(pm_test_count(&out, "OpVariable %_ptr_Private_uint Private"), 1);
+    assert_int_equal(pm_test_count(&out, "OpIAdd"), 1);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
 /* ---- what does not change the key ---- */
 
 /* What was loaded before a loop is not loaded again in it or behind it; what was loaded in it is.
@@ -472,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_spec_values),
         cmocka_unit_test(test_spec_values_in_words),
         cmocka_unit_test(test_floats_are_left_alone),
+        cmocka_unit_test(test_private_variables_of_callees_stay),
         cmocka_unit_test(test_loads_of_loops_stay_in_them),
         cmocka_unit_test(test_samples_of_loops_stay_in_them),
         cmocka_unit_test(test_volatile_loads_stay),

@@ -60,6 +60,11 @@ struct pm_float_guard {
 };
 extern const struct pm_pass pm_pass_guard_floats, pm_pass_unguard_floats;
 
+/* Keeps integer operations from the optimizer that it computes wrongly or crashes on, and gives them
+ * back. No context. The first fails with PM_ERROR_UNSUPPORTED for operations on specialization
+ * constants that it cannot keep from it; then the optimizer may not run. */
+extern const struct pm_pass pm_pass_hide_integers, pm_pass_show_integers;
+
 /* Keeps the optimizer from using a value behind a loop that was loaded in it, where the module
  * loads it again, and takes that back. Callees are inlined already. No context. */
 extern const struct pm_pass pm_pass_mark_loads, pm_pass_unmark_loads;

@@ -116,7 +116,9 @@ static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_erro
 static bool run_guarded(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
     struct pm_float_guard guard;
-    return run_pass(w, &pm_pass_guard_floats, &guard, error) && run_step(w, step, error) &&
+    return run_pass(w, &pm_pass_guard_floats, &guard, error) &&
+           run_pass(w, &pm_pass_hide_integers, NULL, error) && run_step(w, step, error) &&
+           run_pass(w, &pm_pass_show_integers, NULL, error) &&
            run_pass(w, &pm_pass_unguard_floats, &guard, error);
 }
 

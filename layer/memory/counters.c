@@ -21,6 +21,7 @@ struct pm_counters {
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
     struct pm_range *free;
+    uint64_t unused; /* all from this offset on was never handed out: it is zero */
     bool named;
     /* of the GPU's clearing; null once it is done */
     VkCommandPool pool;
@@ -197,7 +198,18 @@ static void name_objects(struct pm_counters *counters)
         pm_name_object(device, VK_OBJECT_TYPE_FENCE, PM_KEY(counters->cleared), "counter clearing");
 }
 
-bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
+/* Under the lock. */
+static bool take(struct pm_counters *counters, uint64_t bytes, bool zero, uint64_t *offset)
+{
+    const uint64_t from = zero && counters->buffer.map == NULL ? counters->unused : 0;
+    if (!pm_ranges_take(&counters->free, from, bytes, offset))
+        return false;
+    if (counters->unused < *offset + bytes)
+        counters->unused = *offset + bytes;
+    return true;
+}
+
+bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes, bool zero,
                           struct pm_counter_block *block, struct pm_error *error)
 {
     if (bytes == 0 || bytes > counters->bytes)
@@ -209,10 +221,12 @@ bool pm_counters_allocate(struct pm_counters *counters, uint64_t bytes,
         name_objects(counters);
     bool cleared = is_cleared(counters, counters->device->instance->config.debug.synchronous);
     uint64_t offset = 0;
-    bool taken = cleared && pm_ranges_take(&counters->free, bytes, &offset);
+    bool taken = cleared && take(counters, bytes, zero, &offset);
     pthread_mutex_unlock(&counters->lock);
     if (!cleared)
         return pm_fail(error, PM_ERROR_STATE, "counter memory is not cleared yet");
+    if (!taken && zero && counters->buffer.map == NULL)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "counter memory that is still zero is used up");
     if (!taken)
         return pm_fail(error, PM_ERROR_LIMIT, "counter memory is used up");
     if (counters->buffer.map != NULL) {

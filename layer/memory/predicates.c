@@ -78,7 +78,7 @@ bool pm_predicates_allocate(struct pm_predicates *predicates, uint32_t *offset)
     pthread_mutex_lock(&predicates->lock);
     if (predicates->words.buffer == VK_NULL_HANDLE && !predicates->failed)
         make_buffer(predicates);
-    const bool taken = pm_ranges_take(&predicates->free, BLOCK_BYTES, &taken_at);
+    const bool taken = pm_ranges_take(&predicates->free, 0, BLOCK_BYTES, &taken_at);
     pthread_mutex_unlock(&predicates->lock);
     if (!taken)
         return false;

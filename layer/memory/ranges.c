@@ -30,18 +30,29 @@ void pm_ranges_give(struct pm_range **ranges, uint64_t offset, uint64_t bytes)
     }
 }
 
-bool pm_ranges_take(struct pm_range **ranges, uint64_t bytes, uint64_t *offset)
+bool pm_ranges_take(struct pm_range **ranges, uint64_t from, uint64_t bytes, uint64_t *offset)
 {
     struct pm_range **link = ranges;
-    while (*link != NULL && (*link)->bytes < bytes)
-        link = &(*link)->next;
+    uint64_t before = 0; /* bytes of the part that stay free */
+    for (; *link != NULL; link = &(*link)->next) {
+        before = from > (*link)->offset ? from - (*link)->offset : 0;
+        if (before <= (*link)->bytes && (*link)->bytes - before >= bytes)
+            break;
+    }
     struct pm_range *range = *link;
     if (range == NULL)
         return false;
-    *offset = range->offset;
+    const uint64_t after = range->bytes - before - bytes;
+    *offset = range->offset + before;
+    if (before > 0) {
+        range->bytes = before;
+        if (after > 0)
+            pm_ranges_give(link, *offset + bytes, after);
+        return true;
+    }
     range->offset += bytes;
-    range->bytes -= bytes;
-    if (range->bytes == 0) {
+    range->bytes = after;
+    if (after == 0) {
         *link = range->next;
         free(range);
     }

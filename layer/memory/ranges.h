@@ -18,7 +18,8 @@ struct pm_range {
  * lost. */
 void pm_ranges_give(struct pm_range **ranges, uint64_t offset, uint64_t bytes);
 
-/* Takes the first `bytes` that are free in one part. false: nowhere are so many. */
-bool pm_ranges_take(struct pm_range **ranges, uint64_t bytes, uint64_t *offset);
+/* Takes the first `bytes` that are free in one part, none of them before `from`. false: nowhere are
+ * so many. */
+bool pm_ranges_take(struct pm_range **ranges, uint64_t from, uint64_t bytes, uint64_t *offset);
 
 void pm_ranges_finish(struct pm_range **ranges);

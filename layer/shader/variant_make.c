@@ -223,7 +223,10 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
         return NULL;
     }
-    if (pm_counters_allocate(device->counters, shader->counter_bytes, &variant->block, error)) {
+    /* Values claim their places in a table by comparing with zero (pm_instrument_constants). */
+    const bool zero = variant->kind == PM_KIND_CONSTANT;
+    if (pm_counters_allocate(device->counters, shader->counter_bytes, zero, &variant->block,
+                             error)) {
         if (build(pipeline, record, shader, variant, error))
             return variant;
     } else {

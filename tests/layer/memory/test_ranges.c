@@ -11,14 +11,35 @@ static void takes_the_first_that_fits(void **state)
     uint64_t at;
     pm_ranges_give(&ranges, 64, 100);
     pm_ranges_give(&ranges, 500, 300);
-    assert_true(pm_ranges_take(&ranges, 200, &at));
+    assert_true(pm_ranges_take(&ranges, 0, 200, &at));
     assert_int_equal(at, 500);
-    assert_true(pm_ranges_take(&ranges, 100, &at));
+    assert_true(pm_ranges_take(&ranges, 0, 100, &at));
     assert_int_equal(at, 64);
-    assert_false(pm_ranges_take(&ranges, 101, &at));
-    assert_true(pm_ranges_take(&ranges, 100, &at));
+    assert_false(pm_ranges_take(&ranges, 0, 101, &at));
+    assert_true(pm_ranges_take(&ranges, 0, 100, &at));
     assert_int_equal(at, 700);
     assert_null(ranges);
+    pm_ranges_finish(&ranges);
+}
+
+static void takes_nothing_before(void **state)
+{
+    (void)state;
+    struct pm_range *ranges = NULL;
+    uint64_t at;
+    pm_ranges_give(&ranges, 0, 100);
+    pm_ranges_give(&ranges, 200, 300);
+    assert_true(pm_ranges_take(&ranges, 50, 50, &at));
+    assert_int_equal(at, 50);
+    assert_true(pm_ranges_take(&ranges, 300, 100, &at));
+    assert_int_equal(at, 300);
+    assert_false(pm_ranges_take(&ranges, 401, 100, &at));
+    pm_ranges_give(&ranges, 50, 50);
+    pm_ranges_give(&ranges, 300, 100);
+    assert_int_equal(ranges->bytes, 100);
+    assert_int_equal(ranges->next->bytes, 300);
+    assert_null(ranges->next->next);
+    assert_false(pm_ranges_take(&ranges, 500, 1, &at));
     pm_ranges_finish(&ranges);
 }
 
@@ -46,8 +67,10 @@ static void keeps_account(void **state)
             continue;
         }
         const uint64_t bytes = 1 + pm_random_below(&random, 40);
-        if (!pm_ranges_take(&ranges, bytes, &blocks[i].at))
+        const uint64_t from = round % 2 == 0 ? 0 : pm_random_below(&random, ALL);
+        if (!pm_ranges_take(&ranges, from, bytes, &blocks[i].at))
             continue;
+        assert_true(blocks[i].at >= from);
         blocks[i].bytes = bytes;
         assert_true(blocks[i].at + bytes <= ALL);
         for (uint64_t j = 0; j < bytes; j++) {
@@ -69,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(takes_the_first_that_fits),
+        cmocka_unit_test(takes_nothing_before),
         cmocka_unit_test(keeps_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

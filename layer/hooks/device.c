@@ -150,7 +150,7 @@ static void variant_proven(struct pm_device *device, struct pm_candidate *candid
 
 static void shader_used(struct pm_device *device, const struct pm_specialized_shader *shader)
 {
-    pm_ab_shader(device->ab, &shader->original);
+    pm_ab_shader(device->ab, &shader->original, &shader->key);
     pm_state_shader(device->state, &shader->original, shader->made_by);
     pm_trace_instant(device->trace, "specialized", "in use", &shader->original, NULL);
 }

@@ -2,6 +2,8 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "layer/core/build_name.h"
+#include "layer/core/session.h"
 #include "layer/frame/sampling.h"
 #include "layer/trial/trial.h"
 #include <errno.h>
@@ -28,8 +30,8 @@ struct pm_ab {
     uint32_t at;              /* heartbeats of the block so far */
     int64_t counted_from;     /* CLOCK_MONOTONIC, nanoseconds */
     uint64_t pairs, heartbeats;
-    struct pm_shader_key shaders[MOST_SHADERS]; /* in use */
-    uint32_t shader_count;
+    struct pm_shader_key variants[MOST_SHADERS]; /* in use */
+    uint32_t variant_count;
     _Atomic uint32_t recordings, binds; /* of the block */
     _Atomic uint64_t all_recordings;
 };
@@ -89,10 +91,15 @@ struct pm_ab *pm_ab_create(struct pm_device *device,
     ab->dropped = config->ab.frames / 4;
     pthread_mutex_init(&ab->lock, NULL);
     pm_random_init(&ab->random, pm_sampling_seed(device->sampling));
-    char name[64];
+    char name[64], build[PM_BUILD_NAME_BYTES];
     plain_name(device, name);
-    say(ab, "\"device\":\"%s\",\"block\":%" PRIu32 ",\"dropped\":%" PRIu32, name, ab->length,
-        ab->dropped);
+    (void)pm_build_name(build);
+    const struct pm_environment driver = pm_session_environment(
+        device, &(struct pm_environment){.driver_version = device->properties.driverVersion});
+    say(ab,
+        "\"device\":\"%s\",\"software\":\"%s %" PRIu32 "\",\"block\":%" PRIu32
+        ",\"dropped\":%" PRIu32,
+        name, build, driver.driver_version, ab->length, ab->dropped);
     return ab;
 }
 
@@ -131,7 +138,7 @@ static void end_block(struct pm_ab *ab, int64_t time)
         ",\"recordings\":%" PRIu32 ",\"binds\":%" PRIu32 ",\"shaders\":%" PRIu32,
         ab->pairs, ab->optimized ? "true" : "false", ab->length - ab->dropped,
         time - ab->counted_from, atomic_load(&ab->recordings), atomic_load(&ab->binds),
-        ab->shader_count);
+        ab->variant_count);
     if (ab->second) {
         ab->pairs++;
         start_pair(ab);
@@ -180,19 +187,21 @@ void pm_ab_bound(struct pm_ab *ab)
         atomic_fetch_add_explicit(&ab->binds, 1, memory_order_relaxed);
 }
 
-void pm_ab_shader(struct pm_ab *ab, const struct pm_shader_key *key)
+void pm_ab_shader(struct pm_ab *ab, const struct pm_shader_key *key,
+                  const struct pm_shader_key *variant)
 {
     if (ab == NULL)
         return;
-    char text[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(key, text);
+    char original[PM_SHADER_KEY_TEXT], text[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(key, original);
+    pm_shader_key_format(variant, text);
     pthread_mutex_lock(&ab->lock);
-    bool known = ab->shader_count == MOST_SHADERS;
-    for (uint32_t i = 0; i < ab->shader_count && !known; i++)
-        known = memcmp(&ab->shaders[i], key, sizeof *key) == 0;
+    bool known = ab->variant_count == MOST_SHADERS;
+    for (uint32_t i = 0; i < ab->variant_count && !known; i++)
+        known = pm_shader_key_equal(&ab->variants[i], variant);
     if (!known) {
-        ab->shaders[ab->shader_count++] = *key;
-        say(ab, "\"shader\":\"%s\"", text);
+        ab->variants[ab->variant_count++] = *variant;
+        say(ab, "\"shader\":\"%s\",\"variant\":\"%s\"", original, text);
     }
     pthread_mutex_unlock(&ab->lock);
 }

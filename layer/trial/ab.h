@@ -8,11 +8,13 @@
  *
  * Each line is one JSON object, and is written at once. number: which device of the process it is
  * of.
- *     {"process":7,"number":0,"device":"…","block":32,"dropped":8}
- *     {"process":7,"number":0,"shader":"…"}                its specialized variant is in use
+ *     {"process":7,"number":0,"device":"…","software":"…","block":32,"dropped":8}
+ *     {"process":7,"number":0,"shader":"…","variant":"…"}  the variant is in use
  *     {"process":7,"number":0,"pair":0,"optimized":true,"frames":24,"nanoseconds":…,
  *      "recordings":24,"binds":48,"shaders":2}             a block
  *     {"process":7,"number":0,"heartbeats":…,"recordings":…}   the device's end
+ *
+ * software: this build of the layer, and the version of the driver.
  *
  * Thread safety: any thread.
  */
@@ -37,5 +39,6 @@ void pm_ab_recording(struct pm_ab *ab);
 /* A specialized variant is bound in the game's place. */
 void pm_ab_bound(struct pm_ab *ab);
 
-/* A specialized shader is in use from now on. */
-void pm_ab_shader(struct pm_ab *ab, const struct pm_shader_key *key);
+/* A specialized variant of a shader is in use from now on. */
+void pm_ab_shader(struct pm_ab *ab, const struct pm_shader_key *key,
+                  const struct pm_shader_key *variant);

@@ -35,9 +35,22 @@ static char *path_of(const char *game)
     return path;
 }
 
+static bool add_keys(cJSON *root, const char *name, const struct pm_shader_key *keys,
+                     uint32_t count)
+{
+    cJSON *list = cJSON_AddArrayToObject(root, name);
+    bool ok = list != NULL;
+    for (uint32_t i = 0; ok && i < count; i++) {
+        char text[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&keys[i], text);
+        ok = cJSON_AddItemToArray(list, cJSON_CreateString(text));
+    }
+    return ok;
+}
+
 static cJSON *to_json(const struct pm_gain *gain)
 {
-    cJSON *root = cJSON_CreateObject(), *shaders = cJSON_CreateArray();
+    cJSON *root = cJSON_CreateObject();
     const struct {
         const char *name;
         double value;
@@ -52,21 +65,17 @@ static cJSON *to_json(const struct pm_gain *gain)
         {"pairs", gain->pairs},
         {"block", gain->block},
     };
-    bool ok = root && shaders && cJSON_AddStringToObject(root, "device", gain->device);
+    bool ok = root && cJSON_AddStringToObject(root, "device", gain->device) &&
+              cJSON_AddStringToObject(root, "software", gain->software ? gain->software : "") &&
+              add_keys(root, "shaders", gain->shaders, gain->shader_count) &&
+              add_keys(root, "variants", gain->variants, gain->variant_count);
     for (size_t i = 0; ok && i < sizeof(numbers) / sizeof(numbers[0]); i++)
         ok = cJSON_AddNumberToObject(root, numbers[i].name, numbers[i].value) != NULL;
-    for (uint32_t i = 0; ok && i < gain->shader_count; i++) {
-        char text[PM_SHADER_KEY_TEXT];
-        pm_shader_key_format(&gain->shaders[i], text);
-        ok = cJSON_AddItemToArray(shaders, cJSON_CreateString(text));
-    }
-    if (ok && cJSON_AddItemToObject(root, "shaders", shaders)) {
+    if (ok) {
         cJSON *sessions = cJSON_CreateDoubleArray(gain->sessions, (int)gain->session_count);
         if (cJSON_AddItemToObject(root, "sessions", sessions))
             return root;
         cJSON_Delete(sessions);
-    } else {
-        cJSON_Delete(shaders);
     }
     cJSON_Delete(root);
     return NULL;
@@ -93,17 +102,18 @@ static double number(const cJSON *root, const char *name)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
-static bool read_shaders(const cJSON *root, struct pm_arena *arena, struct pm_gain *gain)
+static bool read_keys(const cJSON *root, const char *name, struct pm_arena *arena,
+                      const struct pm_shader_key **out, uint32_t *count)
 {
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, "shaders"), *item;
+    const cJSON *list = cJSON_GetObjectItemCaseSensitive(root, name), *item;
     struct pm_shader_key *keys =
         pm_arena_zalloc(arena, (size_t)cJSON_GetArraySize(list) + 1, sizeof(*keys));
-    gain->shaders = keys;
+    *out = keys;
+    *count = 0;
     cJSON_ArrayForEach(item, list)
     {
-        if (keys && cJSON_IsString(item) &&
-            pm_shader_key_parse(item->valuestring, &keys[gain->shader_count]))
-            gain->shader_count++;
+        if (keys && cJSON_IsString(item) && pm_shader_key_parse(item->valuestring, &keys[*count]))
+            ++*count;
     }
     return keys != NULL;
 }
@@ -126,7 +136,8 @@ static bool read_sessions(const cJSON *root, struct pm_gain *gain)
 /* false: something is missing or cannot be. */
 static bool from_json(const cJSON *root, struct pm_arena *arena, struct pm_gain *gain)
 {
-    const cJSON *device = cJSON_GetObjectItemCaseSensitive(root, "device");
+    const cJSON *device = cJSON_GetObjectItemCaseSensitive(root, "device"),
+                *software = cJSON_GetObjectItemCaseSensitive(root, "software");
     *gain = (struct pm_gain){
         .ratio = number(root, "ratio"),
         .low = number(root, "low"),
@@ -147,7 +158,12 @@ static bool from_json(const cJSON *root, struct pm_arena *arena, struct pm_gain 
     gain->pairs = (uint32_t)pairs;
     gain->block = (uint32_t)block;
     gain->device = pm_arena_strdup(arena, device->valuestring);
-    return gain->device && read_shaders(root, arena, gain) && read_sessions(root, gain);
+    /* Without it in a file of an earlier version. */
+    gain->software = pm_arena_strdup(arena, cJSON_IsString(software) ? software->valuestring : "");
+    return gain->device && gain->software &&
+           read_keys(root, "shaders", arena, &gain->shaders, &gain->shader_count) &&
+           read_keys(root, "variants", arena, &gain->variants, &gain->variant_count) &&
+           read_sessions(root, gain);
 }
 
 bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain,
@@ -176,11 +192,12 @@ bool pm_gain_read(const char *game, struct pm_arena *arena, struct pm_gain *gain
 /* Whether they compare the same. */
 static bool is_same(const struct pm_gain *a, const struct pm_gain *b)
 {
-    bool same = strcmp(a->device, b->device) == 0 && a->shader_count == b->shader_count;
-    for (uint32_t i = 0; same && i < a->shader_count; i++) {
+    bool same = strcmp(a->device, b->device) == 0 && strcmp(a->software, b->software) == 0 &&
+                a->variant_count == b->variant_count && a->variant_count > 0;
+    for (uint32_t i = 0; same && i < a->variant_count; i++) {
         bool found = false;
-        for (uint32_t j = 0; !found && j < b->shader_count; j++)
-            found = pm_shader_key_equal(&a->shaders[i], &b->shaders[j]);
+        for (uint32_t j = 0; !found && j < b->variant_count; j++)
+            found = pm_shader_key_equal(&a->variants[i], &b->variants[j]);
         same = found;
     }
     return same;

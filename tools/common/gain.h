@@ -14,26 +14,31 @@
 #include "base/paired.h"
 #include "profile/shader_key.h"
 
-enum { PM_GAIN_SESSIONS = 64 /* that are remembered */ };
+enum {
+    PM_GAIN_SESSIONS = 64,  /* that are remembered */
+    PM_GAIN_SOFTWARE = 192, /* bytes */
+};
 
 struct pm_gain {
     int64_t at; /* seconds since the epoch */
     double ratio, low,
         high; /* time with specialized shaders over time without, and the 95 % interval */
-    double original, optimized; /* nanoseconds a frame */
-    uint64_t frames;            /* that were compared */
-    uint32_t pairs, block;      /* of blocks of so many frames that took turns */
-    const char *device;
+    double original, optimized;    /* nanoseconds a frame */
+    uint64_t frames;               /* that were compared */
+    uint32_t pairs, block;         /* of blocks of so many frames that took turns */
+    const char *device, *software; /* software: the build of the layer, and the driver's version */
     const struct pm_shader_key *shaders; /* the game's, whose specialized variants were in use */
     uint32_t shader_count;
-    /* Time with them over time without in the sessions that compared these shaders on the device,
-     * the oldest first and this one last. */
+    const struct pm_shader_key *variants; /* those variants */
+    uint32_t variant_count;
+    /* Time with them over time without in the sessions that compared these variants on the device
+     * with this software, the oldest first and this one last. */
     double sessions[PM_GAIN_SESSIONS];
     uint32_t session_count;
 };
 
-/* Puts those sessions in front of this one that were kept of the game; the next to be called. Of too
- * many the oldest go. */
+/* Puts those sessions in front of this one that were kept of the game; the next to be called. Of
+ * too many the oldest go. */
 void pm_gain_add_sessions(const char *game, struct pm_gain *gain);
 /* The interval over sessions; fewer than two: [0, infinity]. */
 struct pm_paired pm_gain_over_sessions(const struct pm_gain *gain);

@@ -30,9 +30,9 @@ struct block {
 /* One of a process's devices, and its blocks in order. */
 struct device {
     int process, number;
-    char name[64];
+    char name[64], software[PM_GAIN_SOFTWARE];
     uint32_t length, dropped; /* of a block */
-    struct pm_names shaders;
+    struct pm_names shaders, variants;
     struct block *blocks;
     size_t count, capacity;
 };
@@ -98,17 +98,23 @@ static bool take_line(struct pm_ab_report *report, struct devices *devices, cons
 {
     cJSON *line = cJSON_Parse(text);
     const cJSON *shader = cJSON_GetObjectItemCaseSensitive(line, "shader");
+    const cJSON *variant = cJSON_GetObjectItemCaseSensitive(line, "variant");
+    const cJSON *software = cJSON_GetObjectItemCaseSensitive(line, "software");
     const cJSON *name = cJSON_GetObjectItemCaseSensitive(line, "device");
     struct device *device = NULL;
     bool ok = !cJSON_IsObject(line) || (device = device_of(devices, line, error));
     if (!device) {
         /* It is damaged, or there is no memory. */
     } else if (cJSON_IsString(shader)) {
-        ok = pm_names_add(&device->shaders, shader->valuestring) ||
-             pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+        ok =
+            (pm_names_add(&device->shaders, shader->valuestring) &&
+             (!cJSON_IsString(variant) || pm_names_add(&device->variants, variant->valuestring))) ||
+            pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
     } else if (cJSON_IsString(name)) {
         report->outcome = PM_AB_NOTHING;
         snprintf(device->name, sizeof(device->name), "%s", name->valuestring);
+        snprintf(device->software, sizeof(device->software), "%s",
+                 cJSON_IsString(software) ? software->valuestring : "");
         device->length = (uint32_t)fmax(number(line, "block"), 0);
         device->dropped = (uint32_t)fmax(number(line, "dropped"), 0);
     } else if (number(line, "pair") >= 0 && number(line, "pair") < MOST_PAIRS) {
@@ -206,11 +212,14 @@ static void compare(struct pm_ab_report *report, const struct device *device, do
 static bool judge(struct pm_ab_report *report, struct device *device, struct pm_error *error)
 {
     snprintf(report->device, sizeof(report->device), "%s", device->name);
+    snprintf(report->software, sizeof(report->software), "%s", device->software);
     report->block = device->length;
     report->dropped = device->dropped;
     report->shaders = device->shaders.names;
     report->shader_count = (uint32_t)device->shaders.count;
-    device->shaders = (struct pm_names){0};
+    report->variants = device->variants.names;
+    report->variant_count = (uint32_t)device->variants.count;
+    device->shaders = device->variants = (struct pm_names){0};
     double *ratios = calloc(device->count + 1, sizeof(*ratios));
     if (!ratios)
         return pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
@@ -223,6 +232,7 @@ static void finish_devices(struct devices *devices)
 {
     for (size_t i = 0; i < devices->count; i++) {
         pm_names_finish(&devices->list[i].shaders);
+        pm_names_finish(&devices->list[i].variants);
         free(devices->list[i].blocks);
     }
     free(devices->list);
@@ -247,8 +257,10 @@ bool pm_ab_read(const char *path, struct pm_ab_report *report, struct pm_error *
 
 void pm_ab_report_finish(struct pm_ab_report *report)
 {
-    struct pm_names shaders = {report->shaders, report->shader_count};
+    struct pm_names shaders = {report->shaders, report->shader_count},
+                    variants = {report->variants, report->variant_count};
     pm_names_finish(&shaders);
+    pm_names_finish(&variants);
     *report = (struct pm_ab_report){0};
 }
 
@@ -264,10 +276,11 @@ static void print_shaders(const struct pm_ab_report *report, const char *prefix,
 static void print_sessions(const struct pm_paired *sessions, const char *prefix, FILE *out)
 {
     if (sessions->count == 1)
-        fprintf(out,
-                "%sthat is of this session; another one may find something else: compare again, and "
-                "what all of them found is said\n",
-                prefix);
+        fprintf(
+            out,
+            "%sthat is of this session; another one may find something else: compare again, and "
+            "what all of them found is said\n",
+            prefix);
     else if (sessions->count > 1)
         fprintf(out,
                 "%sover %zu sessions with these shaders %+.2f %% frames (95 %% interval %+.2f to "
@@ -332,9 +345,23 @@ void pm_ab_print(const struct pm_ab_report *report, const char *prefix, FILE *ou
     print_sessions(&report->sessions, prefix, out);
 }
 
+/* malloc'ed; NULL: out of memory. */
+static struct pm_shader_key *parse_keys(char *const *names, uint32_t count, uint32_t *parsed)
+{
+    struct pm_shader_key *keys = calloc(count + 1, sizeof(*keys));
+    *parsed = 0;
+    for (uint32_t i = 0; keys && i < count; i++)
+        *parsed += pm_shader_key_parse(names[i], &keys[*parsed]);
+    return keys;
+}
+
 bool pm_ab_keep(struct pm_ab_report *report, const char *game, struct pm_error *error)
 {
-    struct pm_shader_key *keys = calloc(report->shader_count + 1, sizeof(*keys));
+    uint32_t shader_count, variant_count;
+    struct pm_shader_key *shaders =
+                             parse_keys(report->shaders, report->shader_count, &shader_count),
+                         *variants =
+                             parse_keys(report->variants, report->variant_count, &variant_count);
     struct pm_gain gain = {
         .at = (int64_t)time(NULL),
         .ratio = report->time.ratio,
@@ -346,16 +373,19 @@ bool pm_ab_keep(struct pm_ab_report *report, const char *game, struct pm_error *
         .pairs = report->pairs,
         .block = report->block,
         .device = report->device,
-        .shaders = keys,
+        .software = report->software,
+        .shaders = shaders,
+        .shader_count = shader_count,
+        .variants = variants,
+        .variant_count = variant_count,
     };
-    for (uint32_t i = 0; keys && i < report->shader_count; i++)
-        gain.shader_count += pm_shader_key_parse(report->shaders[i], &keys[gain.shader_count]);
-    bool ok = keys || pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
+    bool ok = (shaders && variants) || pm_fail(error, PM_ERROR_MEMORY, NO_MEMORY);
     if (ok) {
         pm_gain_add_sessions(game, &gain);
         report->sessions = pm_gain_over_sessions(&gain);
         ok = pm_gain_write(game, &gain, error);
     }
-    free(keys);
+    free(shaders);
+    free(variants);
     return ok;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/paired.h"
+#include "tools/common/gain.h"
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -34,9 +35,12 @@ struct pm_ab_report {
     /* Of the device that was judged, the one with the most blocks. */
     char **shaders; /* keys in text; owned */
     uint32_t shader_count;
+    char **variants; /* that were in use for them; as they are */
+    uint32_t variant_count;
     uint32_t block, dropped;
-    char device[64];
-    /* Of what earlier sessions of the game compared, too; pm_ab_keep finds it. count 0: not known. */
+    char device[64], software[PM_GAIN_SOFTWARE];
+    /* Of what earlier sessions of the game compared, too; pm_ab_keep finds it. count 0: not known.
+     */
     struct pm_paired sessions;
 };
 

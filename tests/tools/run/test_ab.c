@@ -37,6 +37,19 @@ static void shader(int process, const char *key)
     fprintf(lines, "{\"process\":%d,\"shader\":\"%s\"}\n", process, key);
 }
 
+static void software(int process, const char *name)
+{
+    fprintf(lines,
+            "{\"process\":%d,\"device\":\"a device\",\"software\":\"%s\",\"block\":32,"
+            "\"dropped\":8}\n",
+            process, name);
+}
+
+static void variant(int process, const char *key, const char *of)
+{
+    fprintf(lines, "{\"process\":%d,\"shader\":\"%s\",\"variant\":\"%s\"}\n", process, of, key);
+}
+
 static void block(int process, unsigned pair, bool optimized, double milliseconds,
                   unsigned recordings, unsigned shaders)
 {
@@ -183,14 +196,14 @@ static void a_gain_is_kept(void **state)
     pm_arena_destroy(arena);
 }
 
-/* A session with these shaders finds a ratio. */
-static struct pm_ab_report a_session(double ratio, const char *key)
+/* A session with this variant of a shader finds a ratio. */
+static struct pm_ab_report a_session(double ratio, const char *key, const char *with)
 {
     struct pm_error error = {0};
     lines = fopen(path, "w");
     assert_non_null(lines);
-    device(7);
-    shader(7, key);
+    software(7, with);
+    variant(7, key, "2123456789abcdef0123456789abcdef0123456789abcdef");
     for (unsigned i = 0; i < 20; i++)
         pair(7, i, 10, 10 * ratio + 0.001 * (i % 3));
     struct pm_ab_report report = read_report();
@@ -208,7 +221,7 @@ static void sessions_are_compared(void **state)
     fclose(lines);
     assert_int_equal(setenv("XDG_DATA_HOME", folder, 1), 0);
     for (unsigned i = 0; i < 4; i++) {
-        struct pm_ab_report report = a_session(ratios[i], key);
+        struct pm_ab_report report = a_session(ratios[i], key, "1 1");
         assert_int_equal(report.sessions.count, i + 1);
         assert_true(i == 0 || (report.sessions.low < 0.95 && report.sessions.high > 1.02));
         char *text = print(&report);
@@ -218,13 +231,17 @@ static void sessions_are_compared(void **state)
                                               : "over 4 sessions with these shaders +"));
         free(text);
     }
-    /* Of other shaders nothing is known. */
+    /* Of another variant of the shader nothing is known. */
     for (unsigned i = 0; i < PM_GAIN_SESSIONS + 5; i++) {
-        struct pm_ab_report report = a_session(0.8, another);
+        struct pm_ab_report report = a_session(0.8, another, "1 1");
         assert_int_equal(report.sessions.count,
                          i + 1 < PM_GAIN_SESSIONS ? i + 1 : PM_GAIN_SESSIONS);
         pm_ab_report_finish(&report);
     }
+    /* Nor of what another driver makes of it. */
+    struct pm_ab_report report = a_session(0.8, another, "1 2");
+    assert_int_equal(report.sessions.count, 1);
+    pm_ab_report_finish(&report);
 }
 
 /* What is printed fits together, however much slower the program gets in the course of it. */

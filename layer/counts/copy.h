@@ -42,7 +42,7 @@ struct pm_copy *pm_copy_prepare(struct pm_queue *queue);
 /* Submits it behind the game's last submission. false: not submitted. */
 bool pm_copy_submit(struct pm_copy *copy);
 
-/* VK_SUCCESS: it is through; VK_NOT_READY; anything else: no more will come of it. */
+/* VK_SUCCESS: it is through; VK_ERROR_DEVICE_LOST: no more will come of it; else: not yet known. */
 VkResult pm_copy_result(const struct pm_copy *copy);
 
 /* It is through and was read: it may be prepared again. */

@@ -171,14 +171,15 @@ static void read_entry(const struct pm_copy *copy, const struct pm_copy_entry *e
     pm_variant_release(entry->variant);
 }
 
-/* Whether a copy is through. VK_ERROR_DEVICE_LOST and the like count: nothing more will come. */
+/* Whether a copy is through. VK_ERROR_DEVICE_LOST counts: nothing more will come. Of other errors,
+ * as where the driver lacks memory to say it, nothing is known: the GPU may still be writing. */
 static bool is_done(const struct pm_readback *readback, struct pm_copy *copy)
 {
     const VkResult result = pm_copy_result(copy);
     if (result == VK_ERROR_DEVICE_LOST)
         pm_device_was_lost(readback->device);
     copy->usable = result == VK_SUCCESS;
-    return result != VK_NOT_READY || readback->given_up;
+    return copy->usable || result == VK_ERROR_DEVICE_LOST || readback->given_up;
 }
 
 /* Takes the copies that are through from those under way, in their order. Under the lock. */

@@ -175,6 +175,18 @@ static void with_less_of_a_driver(void **state)
     assert_frames(&found, FRAMES);
 }
 
+/* A driver that lacks memory to say whether a copy is there is asked again. */
+static void a_driver_that_cannot_say(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_FAIL", "vkGetSemaphoreCounterValue:1=-1", 1); /* out of host memory */
+    dispatch(open_counted(), FRAMES);
+    pm_harness_close(&h);
+    unsetenv("PM_NULL_FAIL");
+    struct found found = read_spool(false);
+    assert_frames(&found, FRAMES);
+}
+
 /* What was counted comes to disk while the device goes on with nothing more to count, and a game
  * that is then killed loses none of it. */
 static void killed_once_it_is_on_disk(void **state)
@@ -235,6 +247,7 @@ int main(void)
         PM_LAYERED_TEST(a_barrier_is_never_the_first_command),
         PM_LAYERED_TEST(from_a_slow_device),
         PM_LAYERED_TEST(with_less_of_a_driver),
+        PM_LAYERED_TEST(a_driver_that_cannot_say),
         PM_LAYERED_TEST(killed_once_it_is_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/disk/spool.h"
 #include "base/config.h"
+#include "base/names.h"
 #include "profile/database.h"
 
 /* ---- consent: what `piecemeal consent` wrote, in $PLACE_CONFIG/consent.json, 0600 ---- */
@@ -32,13 +33,14 @@ struct pm_sync_report {
 };
 
 struct pm_sync_info {
-    /* aggregator.*, consent_withheld: for `game`, or where that is NULL for every game. NULL, and for other games:
-     * each game's own (pm_config_load_game). Where it has no url, the game's own url. A game's own configuration can
+    /* aggregator.*, consent_withheld: for `game` and `games`, or where both are NULL for every game. NULL, and for
+     * other games: each game's own (pm_config_load_waiting). Where it has no url, the game's own url. A game's own configuration can
      * withhold consent whatever this one says. */
     const struct pm_config *config;
     struct pm_log *log;
     const char *spool_folder;  /* NULL: the default */
     const char *game;          /* whose database to pull; NULL: every game in the cache and spool */
+    const struct pm_names *games; /* that the configuration is for, too; NULL: none */
     uint32_t deadline_seconds; /* give up after; 0: 30 */
     uint32_t retry_seconds;    /* begin no other try after; 0: the deadline */
 };

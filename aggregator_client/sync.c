@@ -12,8 +12,10 @@
 /* Does info->config speak for this game? */
 static bool applies(const struct pm_sync_info *info, const char *game)
 {
-    return info->config && info->config->aggregator.url &&
-           (!info->game || strcmp(info->game, game) == 0);
+    if (!info->config || !info->config->aggregator.url)
+        return false;
+    return (!info->game && !info->games) || (info->game && strcmp(info->game, game) == 0) ||
+           (info->games && pm_names_has(info->games, game));
 }
 
 bool pm_game_settings_init(struct pm_game_settings *settings, const struct pm_sync_info *info,
@@ -22,7 +24,7 @@ bool pm_game_settings_init(struct pm_game_settings *settings, const struct pm_sy
     struct pm_error why = {0};
     memset(settings, 0, sizeof(*settings));
     pm_config_init(&settings->own);
-    bool understood = pm_config_load_game(&settings->own, game, &why);
+    bool understood = pm_config_load_waiting(&settings->own, game, &why);
     if (!understood && why.code == PM_ERROR_MEMORY) {
         pm_config_finish(&settings->own);
         return pm_fail(error, why.code, "%s", why.message);

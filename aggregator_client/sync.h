@@ -11,7 +11,7 @@
 
 /* What holds for one game: which configuration its requests go by, and may it be uploaded. */
 struct pm_game_settings {
-    struct pm_config own;           /* the game's own */
+    struct pm_config own;           /* the game's own, as pm_config_load_waiting says */
     const struct pm_config *server; /* where aggregator.* comes from: &own or the caller's */
     bool withheld;
     char why[480]; /* why it does not leave; "" when it does */

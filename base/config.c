@@ -190,22 +190,28 @@ char *pm_config_game_path(const char *game)
     return path;
 }
 
+static bool load_own_file(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    char *own = pm_config_game_path(game);
+    bool loaded = own || pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
+    if (loaded && access(own, F_OK) == 0)
+        loaded = pm_config_load_file(config, own, error);
+    free(own);
+    return loaded;
+}
+
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error)
 {
     const char *named = secure_getenv("PIECEMEAL_CONFIG");
-    char *own = NULL;
-    bool loaded = true;
-    if (named && named[0] != '\0') {
-        loaded = pm_config_load_file(config, named, error);
-    } else if (game) {
-        own = pm_config_game_path(game);
-        if (!own)
-            loaded = pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
-        else if (access(own, F_OK) == 0)
-            loaded = pm_config_load_file(config, own, error);
-    }
-    free(own);
+    const bool loaded = named && named[0] != '\0' ? pm_config_load_file(config, named, error)
+                                                  : !game || load_own_file(config, game, error);
     return loaded && pm_config_apply_environment(config, environ, error);
+}
+
+bool pm_config_load_waiting(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    return load_own_file(config, game, error) &&
+           pm_config_apply_environment(config, environ, error);
 }
 
 const char *pm_config_key(size_t index)

@@ -13,13 +13,18 @@ bool pm_names_append(struct pm_names *list, const char *name)
     return more[list->count] && ++list->count;
 }
 
-bool pm_names_add(struct pm_names *list, const char *name)
+bool pm_names_has(const struct pm_names *list, const char *name)
 {
     for (size_t i = 0; i < list->count; i++) {
         if (strcmp(list->names[i], name) == 0)
             return true;
     }
-    return pm_names_append(list, name);
+    return false;
+}
+
+bool pm_names_add(struct pm_names *list, const char *name)
+{
+    return pm_names_has(list, name) || pm_names_append(list, name);
 }
 
 void pm_names_finish(struct pm_names *list)

@@ -20,5 +20,7 @@ bool pm_names_append(struct pm_names *list, const char *name);
 /* Adds a copy unless it is there: for short lists. false: out of memory. */
 bool pm_names_add(struct pm_names *list, const char *name);
 
+bool pm_names_has(const struct pm_names *list, const char *name);
+
 /* Frees what it holds; it is empty then. */
 void pm_names_finish(struct pm_names *list);

@@ -136,6 +136,38 @@ static void each_game_goes_where_its_own_configuration_says(void **state)
     server_stop(other);
 }
 
+/* The configuration of a game that was just played, as PIECEMEAL_CONFIG names it, is no other's. */
+static void what_else_waits_goes_by_its_own_configuration(void **state)
+{
+    struct world *world = *state;
+    char text[200];
+    snprintf(text, sizeof(text), "{\"aggregator\": {\"url\": \"http://localhost:%u\"}}",
+             server_port(world->server));
+    world_configure(world, "played", text);
+    world_configure(world, "Withheld", "{\"consent\": {\"upload\": false}}");
+    setenv("PIECEMEAL_CONFIG", world_path(world, "config/piecemeal/played.json"), 1);
+    char *played[] = {(char[]){"One"}};
+    const struct pm_names games = {played, 1};
+    free(world_session(world, "Withheld", 1, 1, NULL));
+    free(world_session(world, "Nowhere", 2, 1, NULL));
+    world->info.game = "Another";
+    world->info.games = &games;
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 0);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    free(world_session(world, "One", 3, 1, NULL));
+    world->info.game = NULL;
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 1);
+    assert_int_equal(world->report.sessions_waiting, 2);
+    /* Which withholds also what goes by another. */
+    world->info.games = NULL;
+    assert_true(world_upload(world));
+    assert_int_equal(server_requests(world->server), 2);
+    assert_int_equal(world->report.sessions_waiting, 1);
+    unsetenv("PIECEMEAL_CONFIG");
+}
+
 /* A session that is the oldest but for those made with a smaller age. */
 static void record_aged(struct world *world, const char *game, uint64_t seed, time_t age)
 {
@@ -731,6 +763,7 @@ int main(void)
         TEST(an_upload_says_how_many_shaders_were_left_alone),
         TEST(a_live_session_is_left_alone),
         TEST(each_game_goes_where_its_own_configuration_says),
+        TEST(what_else_waits_goes_by_its_own_configuration),
         TEST(one_aggregator_does_not_keep_back_another),
         TEST(one_upload_does_not_keep_back_the_others),
         TEST(trouble_is_tried_again_with_the_same_bytes),

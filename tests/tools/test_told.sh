@@ -140,6 +140,15 @@ expect 1 'cannot listen on 0.0.0.0, port' "$piecemeal" serve --storage "$work/b.
 kill -TERM $server
 wait $server || true
 
+# ---- what else waits does not go where the game that was played does ----
+
+echo '{"game": {"name": "Other"}, "aggregator": {"url": "http://127.0.0.1:1"}}' >"$work/other.json"
+PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 2 "$work/writes" 0
+expect 0 '^piecemeal run: uploaded 0 sessions' "$piecemeal" run --config "$work/other.json" -- true
+sed -i 's/"game": {"name": "Other"}, //' "$work/other.json"
+expect 0 '^piecemeal run: uploaded 0 sessions' "$piecemeal" run --config "$work/other.json" -- true
+rm "$work/data/piecemeal/spool"/*.pmspool
+
 # ---- what was asked for and is not there ----
 
 "$piecemeal" run --local -- "$spooling" 3 "$work/writes" 0 2>/dev/null

@@ -138,14 +138,15 @@ static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status
                 report.checkpoints > 0 ? "; `piecemeal db show` shows them" : "");
 }
 
-/* By the run's own config, or else by what those of its games say. true: that the aggregator is
- * away was said. */
+/* The run's games go by its own config, or else by what those of its games say. true: that the
+ * aggregator is away was said. */
 static bool upload(const struct pm_sync_info *run, const struct pm_run_games *games)
 {
     struct pm_error error = {0};
     struct pm_sync_report report = {0};
     struct pm_sync_info info = *run;
     struct pm_config own;
+    info.games = &games->games; /* what else waits goes by its own config */
     info.deadline_seconds = UPLOAD_SECONDS;
     info.retry_seconds = UPLOAD_RETRY_SECONDS;
     if (!run->config->aggregator.url) {

@@ -53,7 +53,7 @@ struct pm_sync_info {
  * aggregator says that what refused it has changed: sync_refused.h). One that is not taken waits,
  * and the others are sent; an aggregator that does not answer, or fails at two in a row, is left
  * alone, and the others are not (servers.h). Without consent or without a url nothing leaves, which
- * is no error; consent is read again before each session and each try. One process at a time: a
+ * is no error; consent is read again before each session and each request. One process at a time: a
  * second one waits for the first.
  *
  * false: something could not be sent (PM_ERROR_NETWORK), or the spool could not be used; *error is

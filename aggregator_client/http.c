@@ -1,4 +1,5 @@
 #include "aggregator_client/http.h"
+#include "aggregator_client/client.h"
 #include "base/file.h"
 #include <arpa/inet.h>
 #include <curl/curl.h>
@@ -250,6 +251,14 @@ static void set_options(const struct pm_http *http, const char *url, const struc
     }
 }
 
+static bool is_granted(const char *path, struct pm_error *error)
+{
+    enum pm_consent consent;
+    return pm_consent_read(&consent, error) &&
+           (consent == PM_CONSENT_GRANTED ||
+            pm_fail(error, PM_ERROR_STATE, "%s: consent was revoked meanwhile", path));
+}
+
 bool pm_http_request(struct pm_http *http, const char *path, const struct pm_buffer *body,
                      const char *etag, size_t limit, uint32_t timeout_milliseconds,
                      struct pm_http_answer *answer, struct pm_error *error)
@@ -259,6 +268,8 @@ bool pm_http_request(struct pm_http *http, const char *path, const struct pm_buf
     struct curl_slist *headers = NULL;
     char *url = NULL, why[CURL_ERROR_SIZE] = "";
     bool answered = false;
+    if (!is_granted(path, error))
+        return false;
     if (asprintf(&url, "%s%s", http->base, path) < 0) {
         url = NULL;
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");

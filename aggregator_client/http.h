@@ -34,7 +34,8 @@ bool pm_http_serves(const struct pm_http *http, const struct pm_config *config);
 
 /* path begins with '/' and is escaped. body NULL: GET, with If-None-Match when etag is not "".
  * limit: bytes of an answer's body. false: no whole answer within the time (PM_ERROR_NETWORK),
- * which may be tried again. */
+ * which may be tried again; or there is no consent (PM_ERROR_STATE), which is read here, so that
+ * whatever asks stops when it is revoked. */
 bool pm_http_request(struct pm_http *http, const char *path, const struct pm_buffer *body,
                      const char *etag, size_t limit, uint32_t timeout_milliseconds,
                      struct pm_http_answer *answer, struct pm_error *error);

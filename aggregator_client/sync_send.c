@@ -38,13 +38,6 @@ static enum pm_fate try_to_send(struct pm_log *log, struct pm_retry *retry, stru
             pm_fail(why, PM_ERROR_NETWORK, "%s: no time is left", path);
             break;
         }
-        enum pm_consent consent;
-        if (!pm_consent_read(&consent, why))
-            break;
-        if (consent != PM_CONSENT_GRANTED) {
-            pm_fail(why, PM_ERROR_STATE, "%s: consent was revoked meanwhile", path);
-            break;
-        }
         bool answered = pm_http_request(http, path, body, "", ANSWER_BYTES, left, &answer, why);
         enum pm_fate fate = PM_FATE_WAITING;
         bool again = !answered && why->code == PM_ERROR_NETWORK;

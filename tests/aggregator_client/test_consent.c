@@ -158,6 +158,17 @@ static void revoking_stops_a_sync(void **state)
     assert_true(pm_sync_pull(&world->info, &world->report, &world->error));
     pthread_join(thread, NULL);
     assert_int_equal(server_requests(world->server), 0);
+
+    /* One that is about to try again. */
+    revoking.lock = -1;
+    assert_true(pm_consent_write(PM_CONSENT_GRANTED, &world->error));
+    server_script(world->server, script, 2);
+    world->info.game = "A Game";
+    assert_int_equal(pthread_create(&thread, NULL, revoke_meanwhile, &revoking), 0);
+    assert_false(pm_sync_pull(&world->info, &world->report, &world->error));
+    pthread_join(thread, NULL);
+    assert_non_null(strstr(world->error.message, "consent was revoked meanwhile"));
+    assert_int_equal(server_requests(world->server), 1);
 }
 
 static void consent_is_kept_private(void **state)

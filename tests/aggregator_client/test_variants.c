@@ -1,6 +1,7 @@
 /* What was measured of variants goes to servers that know of races, and to no other; and races are
  * pulled. */
 #include "aggregator_client/disk/spool_format.h"
+#include "aggregator_client/sync_races.h"
 #include "profile/variant_point.h"
 #include "tests/aggregator_client/world.h"
 #include "tests/cmocka_includes.h"
@@ -234,14 +235,34 @@ static void races_are_pulled_where_variants_are_tested(void **state)
     pm_buffer_finish(&other);
 }
 
+/* It says which game is played, and the session that it is asked for may have several. */
+static void nothing_is_asked_once_consent_is_revoked(void **state)
+{
+    struct world *world = *state;
+    struct pm_http *http = pm_http_create(&world->config, &world->error);
+    struct pm_retry retry;
+    enum pm_trouble trouble;
+    bool takes;
+    pm_retry_init(&retry, 0, 0);
+    assert_true(pm_consent_write(PM_CONSENT_REVOKED, &world->error));
+    assert_false(
+        pm_sync_pull_races(&world->info, http, &retry, GAME, &takes, &trouble, &world->error));
+    assert_int_equal(world->error.code, PM_ERROR_STATE);
+    assert_int_equal(server_requests(world->server), 0);
+    pm_http_destroy(http);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_make, world_remove)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_server_that_knows_races_gets_them),        TEST(an_older_server_gets_the_rest),
-        TEST(what_says_nothing_of_races_costs_nothing),   TEST(a_server_that_does_not_say),
+        TEST(a_server_that_knows_races_gets_them),
+        TEST(an_older_server_gets_the_rest),
+        TEST(what_says_nothing_of_races_costs_nothing),
+        TEST(a_server_that_does_not_say),
         TEST(races_are_pulled_where_variants_are_tested),
+        TEST(nothing_is_asked_once_consent_is_revoked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

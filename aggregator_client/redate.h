@@ -2,7 +2,7 @@
  * Uploads whose day cannot be, since the clock was off where they were recorded: the aggregator
  * takes none of a day that is yet to come, or long gone. What time it is there, its answers say.
  *
- * Private to aggregator_client/. Thread safety: any thread.
+ * For aggregator_client/ and `run --local`. Thread safety: any thread.
  */
 #pragma once
 

@@ -129,9 +129,10 @@ static void take_in_run(struct pm_local_run *run, struct pm_log *log, int status
     struct pm_error error = {0};
     struct pm_local_report report;
     wait_for_sessions(run, status >= KILLED);
-    if (!pm_local_take_in(run, log, &report, &error))
+    const bool all = pm_local_take_in(run, log, &report, &error);
+    if (!all)
         pm_run_warn(&error);
-    else
+    if (all || report.sessions > 0)
         fprintf(stderr, "piecemeal run: took in %zu checkpoint%s of %zu session%s%s\n",
                 report.checkpoints, report.checkpoints == 1 ? "" : "s", report.sessions,
                 report.sessions == 1 ? "" : "s",

@@ -1,6 +1,7 @@
 #include "tools/run/local.h"
 #include "aggregator/aggregator.h"
 #include "aggregator_client/client.h"
+#include "aggregator_client/redate.h"
 #include "aggregator_client/session_upload.h"
 #include "aggregator_client/sync_refused.h"
 #include "base/file.h"
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { GAMES_MOST = 256 };
@@ -109,30 +111,46 @@ static bool remember_game(struct taking *taking, const char *game, struct pm_err
 }
 
 /* One upload of a session: one cluster, as it would be elsewhere. */
-static bool ingest(struct taking *taking, const struct pm_session_upload *upload,
-                   struct pm_error *error)
+static bool ingest_once(struct taking *taking, const struct pm_session_upload *upload,
+                        struct pm_ingest_outcome *outcome, struct pm_error *error)
 {
     struct pm_buffer wire;
     struct pm_profile profile;
     const struct pm_profile *const profiles[] = {&profile};
-    struct pm_ingest_outcome outcome;
     struct pm_arena *arena = pm_arena_create(0);
     pm_buffer_init(&wire, pm_profile_limits_default.decompressed_bytes);
     bool ok = arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     ok = ok && pm_decompress(upload->body.data, upload->body.size, &wire, error) &&
          pm_profile_decode(wire.data, wire.size, NULL, arena, &profile, error) &&
-         remember_game(taking, profile.game, error) &&
-         pm_aggregator_ingest(taking->aggregator, profiles, 1, &outcome, error);
-    if (ok && outcome.result == PM_INGEST_REFUSED)
-        pm_log_warning(taking->log, "a session of %s was refused: %s", profile.game,
-                       outcome.reason.message);
+         pm_aggregator_ingest(taking->aggregator, profiles, 1, outcome, error);
     pm_buffer_finish(&wire);
     pm_arena_destroy(arena);
     return ok;
 }
 
-/* A session of which nothing can be made: another version may, so that it is kept as sync keeps
- * what is refused. */
+static bool is_kept(const struct pm_ingest_outcome *outcome)
+{
+    return outcome->result == PM_INGEST_STORED || outcome->result == PM_INGEST_DUPLICATE;
+}
+
+/* What is refused and is of a day that cannot be gets another one, as a sync does it. */
+static bool ingest(struct taking *taking, struct pm_session_upload *upload,
+                   struct pm_ingest_outcome *outcome, struct pm_error *error)
+{
+    const int64_t now = (int64_t)time(NULL);
+    bool ok = ingest_once(taking, upload, outcome, error);
+    if (ok && outcome->result == PM_INGEST_REFUSED && pm_upload_redate(&upload->body, now, now))
+        ok = ingest_once(taking, upload, outcome, error);
+    if (ok && is_kept(outcome))
+        return remember_game(taking, upload->game, error);
+    if (ok)
+        pm_log_warning(taking->log, "a session of %s was refused: %s", upload->game,
+                       outcome->reason.message);
+    return ok;
+}
+
+/* A session of which nothing can be made, or which the aggregator refuses: another version may take
+ * it, so that it is kept as sync keeps what is refused. */
 static bool set_aside(const char *path, const struct pm_error *why, struct pm_error *error)
 {
     char *place = pm_place_path(PM_PLACE_DATA, PLACE);
@@ -161,12 +179,23 @@ static bool take_session(struct taking *taking, const struct pm_spool_session *f
         taking->report->damaged++;
     }
     bool ok = true;
-    for (unsigned i = 0; ok && i < session.count; i++)
-        ok = ingest(taking, &session.uploads[i], error);
-    if (ok && unlink(file->path) != 0 && errno != ENOENT)
+    unsigned refused = 0;
+    for (unsigned i = 0; ok && i < session.count; i++) {
+        struct pm_ingest_outcome outcome = {0};
+        ok = ingest(taking, &session.uploads[i], &outcome, error);
+        if (ok && !is_kept(&outcome)) {
+            why = outcome.reason;
+            refused++;
+        }
+    }
+    if (ok && refused > 0)
+        ok = set_aside(file->path, &why, error);
+    else if (ok && unlink(file->path) != 0 && errno != ENOENT)
         ok = pm_fail_errno(error, errno, "%s", file->path);
-    taking->report->checkpoints += session.checkpoints;
-    taking->report->sessions += ok;
+    if (refused == 0 || refused < session.count) {
+        taking->report->checkpoints += session.checkpoints;
+        taking->report->sessions += ok;
+    }
     pm_session_finish(&session);
     return ok;
 }
@@ -241,8 +270,17 @@ static bool take_left(struct taking *taking, struct pm_error *error)
 static bool take_all(struct taking *taking, const struct pm_local_run *run, struct pm_error *error)
 {
     bool ok = run ? take_folder(taking, run->spool, error) : take_left(taking, error);
-    for (size_t i = 0; ok && i < taking->game_count; i++)
-        ok = place_database(taking, taking->games[i], error);
+    /* All of them, whatever failed: their sessions are gone. */
+    for (size_t i = 0; i < taking->game_count; i++) {
+        struct pm_error why = {0};
+        if (place_database(taking, taking->games[i], &why))
+            continue;
+        if (ok && error)
+            *error = why;
+        else
+            pm_log_error(taking->log, "%s", why.message);
+        ok = false;
+    }
     taking->report->games = taking->game_count;
     return ok;
 }

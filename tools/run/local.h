@@ -35,7 +35,8 @@ struct pm_local_report {
 };
 
 /* Takes in every ended session of the run, or, run NULL, of all that were left by runs that are
- * over: one cluster a session, removes each once its counts are durable, then curates the games
- * concerned and puts their databases in place. */
+ * over: one cluster a session, removes each once its counts are durable, sets aside what is refused
+ * (local/refused), then curates the games concerned and puts their databases in place. false: the
+ * first that went wrong; *report says what was done all the same. */
 bool pm_local_take_in(const struct pm_local_run *run, struct pm_log *log,
                       struct pm_local_report *report, struct pm_error *error);

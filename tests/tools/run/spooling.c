@@ -1,12 +1,13 @@
 /* Stands for a game under the layer: writes so many checkpoints of one shader into the spool, says
- * so in a file, and goes on until it is killed. usage: spooling CHECKPOINTS FILE [SECONDS] */
+ * so in a file, and goes on until it is killed. usage: spooling CHECKPOINTS FILE [SECONDS [GAME]]
+ */
 #include "aggregator_client/disk/spool.h"
 #include "base/random.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-static bool append(struct pm_spool_writer *writer, struct pm_error *error)
+static bool append(struct pm_spool_writer *writer, const char *game, struct pm_error *error)
 {
     const uint32_t word = 1;
     const struct pm_point_counts point = {
@@ -19,11 +20,8 @@ static bool append(struct pm_spool_writer *writer, struct pm_error *error)
         .points = &point,
         .point_count = 1,
     };
-    struct pm_profile checkpoint = {.game = "spooling",
-                                    .scene = "",
-                                    .layer_version = "1",
-                                    .shaders = &shader,
-                                    .shader_count = 1};
+    struct pm_profile checkpoint = {
+        .game = game, .scene = "", .layer_version = "1", .shaders = &shader, .shader_count = 1};
     return pm_random_system(checkpoint.upload_id, sizeof checkpoint.upload_id) &&
            pm_spool_append(writer, &checkpoint, error);
 }
@@ -35,7 +33,7 @@ int main(int argc, char **argv)
         argc > 2 ? pm_spool_writer_create(NULL, (uint64_t)1 << 20, &error) : NULL;
     bool ok = writer != NULL;
     for (int i = 0; ok && i < atoi(argv[1]); i++)
-        ok = append(writer, &error);
+        ok = append(writer, argc > 4 ? argv[4] : "spooling", &error);
     FILE *file = ok ? fopen(argv[2], "w") : NULL;
     if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) != 0) {
         fprintf(stderr, "spooling: %s\n", error.message);

@@ -90,5 +90,22 @@ ended 'took in 3 checkpoints? of 1 session'
 expect 0 'within one session$' "$piecemeal" db show --points
 expect 0 '^all of it from one session' "$piecemeal" db show
 
+# What is of a day long to come is of a clock that was off, and gets another day. What is refused is set aside, and the
+# databases of other games are placed.
+rm -rf "$work/data"
+left=$work/data/piecemeal/local/spool
+PIECEMEAL_SPOOL="$left" "$spooling" 2 "$work/writes" 0
+touch -d '+5 days' "$left"/*.pmspool
+expect 0 'took in 0 checkpoints' "$piecemeal" run --local -- true
+expect 0 '"calls": *2\b' "$piecemeal" db show --json
+PIECEMEAL_SPOOL="$left" "$spooling" 1 "$work/writes" 0 unknown
+touch -d '+2 days' "$left"/*.pmspool
+PIECEMEAL_SPOOL="$left/left" "$spooling" 3 "$work/writes" 0 another
+expect 0 'a session of unknown was refused: day: ' "$piecemeal" run --local -- true
+expect 0 '^1$' sh -c "ls '$work/data/piecemeal/local/refused' | grep -c '\.pmspool$'"
+expect 0 '2 days from now' sh -c "cat '$work/data/piecemeal/local/refused'/*.reason"
+expect 0 'another\.pmdb$' ls "$work/data/piecemeal/local/databases"
+expect 1 '' sh -c "ls '$left' | grep ."
+
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all as expected"

@@ -155,6 +155,20 @@ rm "$work/data/piecemeal/spool"/*.pmspool
 expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --shader zzz
 expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --json --shader zzz
 expect 0 '^<!doctype html>' "$piecemeal" report -o -
+# Nothing is written over what it is made of.
+storage=$work/data/piecemeal/local/aggregator.sqlite
+openssl genpkey -algorithm ed25519 -out "$work/key.pem" 2>/dev/null
+cp "$work/key.pem" "$work/key"
+ln -s "$storage" "$work/link"
+lost='is what is read, and would be lost$'
+expect 1 "aggregator.sqlite: $lost" "$piecemeal" db export --format json -o "$storage"
+expect 1 "$lost" "$piecemeal" db export --format json --storage "$storage" -o "$work/link"
+expect 1 "$lost" "$piecemeal" report -o "$storage"
+expect 1 "$lost" "$piecemeal" report --storage "$storage" -o "$work/link"
+expect 1 "$lost" "$piecemeal" db sign --key "$work/key.pem" -o "$storage"
+expect 1 "key.pem: $lost" "$piecemeal" db sign --key "$work/key.pem" -o "$work/key.pem"
+expect 0 '' cmp "$work/key.pem" "$work/key"
+expect 0 '^SQLite format' head -c 13 "$storage"
 [ ! -e ./- ] || { echo "FAILED: report -o - made a file"; failures=$((failures + 1)); }
 
 # ---- what the last session of a game that keeps its recordings says of the next ----

@@ -79,6 +79,12 @@ char *pm_out_place(const char *path)
     return NULL;
 }
 
+bool pm_out_spares(const char *out, const char *read, struct pm_error *error)
+{
+    return !pm_file_is_same(out, read) ||
+           pm_fail(error, PM_ERROR_INPUT, "%s: is what is read, and would be lost", out);
+}
+
 bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_error *error)
 {
     struct stat status;

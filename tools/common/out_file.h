@@ -19,6 +19,10 @@ char *pm_out_beside(const char *path, struct pm_error *error);
  * leads through, a name in /dev or /proc, which stays what it is, or nothing can be there. */
 char *pm_out_place(const char *path);
 
+/* PM_ERROR_INPUT where out is the file that is read: writing over it would lose it. Either may be
+ * NULL. */
+bool pm_out_spares(const char *out, const char *read, struct pm_error *error);
+
 /* Has write fill a file, which then takes the place that path leads to; what is no file (a device,
  * a pipe, /dev/stdout) is written to. path NULL: standard output. */
 bool pm_out_file(const char *path, pm_out_writer write, void *user, struct pm_error *error);

@@ -76,7 +76,8 @@ static bool write_database(void *user, FILE *out, struct pm_error *error)
         return false;
     struct pm_config config;
     pm_config_init(&config);
-    bool done = pm_config_load_game(&config, estimates.database.game, error);
+    bool done = pm_out_spares(writing->options->out, estimates.origin, error) &&
+                pm_config_load_game(&config, estimates.database.game, error);
     const struct pm_export export = {.database = &estimates.database,
                                      .shader = writing->options->shader,
                                      .store = writing->options->store,
@@ -136,10 +137,6 @@ static int check(const struct options *options, const struct format *format)
                              "--format: '%s' is not json, csv, llvm, pprof, collapsed, "
                              "foz or piecemeal",
                              options->format);
-    /* Writing over what is read would lose it. */
-    if (pm_file_is_same(options->out, options->source.storage) ||
-        pm_file_is_same(options->out, options->source.database))
-        return pm_tool_usage("db export", "%s: is what is exported", options->out);
     if (format->export)
         return -1;
     if (options->source.database || options->source.scene || options->shader)

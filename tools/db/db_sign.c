@@ -73,6 +73,8 @@ static bool sign(const struct options *options, uint64_t serial, uint64_t days,
         all.count = choose(&estimates.database, verdicts);
     pm_buffer_init(&out, PM_SIGNED_VERDICTS_BYTES);
     const bool done = (verdicts || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
+                      pm_out_spares(options->out, estimates.origin, error) &&
+                      pm_out_spares(options->out, options->key, error) &&
                       pm_signed_verdicts_write(&all, &out, error) &&
                       pm_signature_make(options->key, out.data, out.size, signature, error) &&
                       pm_signed_verdicts_close(&out, signature, error) &&

@@ -167,7 +167,8 @@ static bool write_report(const struct options *options, const struct pm_estimate
         pm_tool_failed("report", &why); /* the page is there all the same */
     char *made = options->out ? NULL : pm_tool_report_path(report.game, error);
     const char *out = options->out ? options->out : made;
-    bool ok = out && read_history(estimates, &history, error) &&
+    bool ok = out && pm_out_spares(out, estimates->origin, error) &&
+              read_history(estimates, &history, error) &&
               build_shaders(options, estimates, &report, error);
     report.coverage = history.samples;
     report.coverage_count = history.count;

@@ -356,7 +356,8 @@ static void exports_a_file_whole(void **state)
     text = db(0, "--help; ls");
     assert_null(strstr(text, "b.csv"));
     free(text);
-    db_says(2, "export --storage a.sqlite --format csv -o ./a.sqlite", "is what is exported");
+    db_says(1, "export --storage a.sqlite --format csv -o ./a.sqlite",
+            "is what is read, and would be lost");
     db_says(1, "export --storage a.sqlite --format csv >/dev/full", "cannot be written");
     db_says(1, "export --storage a.sqlite --format csv -o /dev/full", "cannot be written");
     db_says(1, "export --storage a.sqlite --format csv -o no/such/folder", "No such file");

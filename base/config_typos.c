@@ -20,7 +20,7 @@ static const char suffix[] = ".json";
 static const char *const others[] = {
     "PIECEMEAL_ENABLE", "PIECEMEAL_DISABLE", "PIECEMEAL_CONFIG",        "PIECEMEAL_SPOOL",
     "PIECEMEAL_GAMES",  "PIECEMEAL_LOG_FD",  "PIECEMEAL_SERVE_OPTIONS", "PIECEMEAL_DATABASES",
-    "PIECEMEAL_RUN",    "PIECEMEAL_JOURNAL",
+    "PIECEMEAL_RUN",    "PIECEMEAL_JOURNAL", "PIECEMEAL_RUN_GIVEN",
 };
 
 /* ---- variables ---- */

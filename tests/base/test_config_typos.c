@@ -31,6 +31,7 @@ static void variables(void **state)
     (void)state;
     assert_int_equal(look_at("PIECEMEAL_SAMPLER_BATCH=3").count, 0);
     assert_int_equal(look_at("PIECEMEAL_ENABLE=1").count, 0);
+    assert_int_equal(look_at("PIECEMEAL_RUN_GIVEN=1").count, 0); /* of `try` and `profile` */
     assert_int_equal(look_at("PIECEMEALS=1").count, 0);
     struct found found = look_at("PIECEMEAL_SAMPLER_BACTH=3");
     assert_string_equal(found.last,

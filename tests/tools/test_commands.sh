@@ -32,6 +32,8 @@ expect 0 '' "$piecemeal" consent revoke
 expect 0 '^revoked$' "$piecemeal" consent show
 expect 2 'unknown word' "$piecemeal" consent maybe
 
+expect 2 "profile: --times: at least 1" "$piecemeal" profile --times 0 game.gfxr
+
 # The layer's self-test of timestamps, on each device.
 expect 0 ': timestamps around single draws' sh -c "'$piecemeal' doctor || true"
 expect 0 '"text":.*timestamps around single draws' sh -c "'$piecemeal' doctor --json || true"

@@ -155,6 +155,30 @@ rm "$work/data/piecemeal/spool"/*.pmspool
 expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --shader zzz
 expect 1 'no shader of spooling has a key that begins with zzz' "$piecemeal" db show --json --shader zzz
 expect 0 '^<!doctype html>' "$piecemeal" report -o -
+# A report of earlier sessions says nothing of one that did not start.
+expect 1 'r.html: 1 shader of spooling$' "$piecemeal" try --game spooling -o "$work/r.html" -- "$work/nothing"
+[ -s "$work/r.html" ] || { echo "FAILED: try: no report"; failures=$((failures + 1)); }
+! grep 'is ignored' "$work/err" || failures=$((failures + 1))
+# What is replaced keeps its rights.
+chmod 600 "$work/r.html"
+expect 0 '' "$piecemeal" report -o "$work/r.html"
+expect 0 '^600$' stat -c %a "$work/r.html"
+(umask 027; expect 0 '' "$piecemeal" report -o "$work/new.html")
+expect 0 '^640$' stat -c %a "$work/new.html"
+# A session that goes on does not wait.
+PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 1 "$work/writes" 0
+rm "$work/writes"
+PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 1 "$work/writes" &
+writer=$!
+for _ in $(seq 300); do
+    [ -s "$work/writes" ] && break
+    sleep 0.1
+done
+doctor
+finds 'spool: 1 session waits, [0-9]+ bytes$'
+kill -KILL $writer
+wait $writer || true
+rm "$work/data/piecemeal/spool"/*.pmspool
 # Nothing is written over what it is made of.
 storage=$work/data/piecemeal/local/aggregator.sqlite
 openssl genpkey -algorithm ed25519 -out "$work/key.pem" 2>/dev/null

@@ -13,8 +13,11 @@ enum { MOST_LINKS = 40 };
 
 char *pm_out_beside(const char *path, struct pm_error *error)
 {
+    struct stat there;
     char *beside = pm_file_make_beside(path, error);
-    if (beside) {
+    if (beside && stat(path, &there) == 0) {
+        chmod(beside, (there.st_mode & 0777) | S_IWUSR);
+    } else if (beside) {
         const mode_t mask = umask(0);
         umask(mask);
         chmod(beside, 0666 & ~mask);

@@ -11,8 +11,8 @@
 /* Writes to out; write errors are looked for afterwards (ferror). */
 typedef bool (*pm_out_writer)(void *user, FILE *out, struct pm_error *error);
 
-/* A file of its own beside path, with the rights of any other new one; malloc'ed, NULL on failure.
- */
+/* A file of its own beside path, with the rights of the file that is there, its owner may write to
+ * it, or of any other new one; malloc'ed, NULL on failure. */
 char *pm_out_beside(const char *path, struct pm_error *error);
 
 /* Where the path's links lead, the last one's target being there or not; malloc'ed. NULL: it is, or

@@ -23,16 +23,18 @@ static void check_spool(struct pm_doctor *doctor)
 {
     struct pm_error error = {0};
     struct pm_spool_session *sessions = NULL;
-    size_t count = 0;
+    size_t count = 0, waiting = 0;
     uint64_t bytes = 0;
     if (!pm_spool_list(NULL, &sessions, &count, &error)) {
         pm_doctor_say(doctor, PM_FINDING_BAD, "spool", "%s", error.message);
         return;
     }
-    for (size_t i = 0; i < count; i++)
-        bytes += sessions[i].bytes;
-    pm_doctor_say(doctor, PM_FINDING_OK, "spool", "%zu sessions wait, %llu bytes", count,
-                  (unsigned long long)bytes);
+    for (size_t i = 0; i < count; i++) {
+        waiting += !sessions[i].live;
+        bytes += sessions[i].live ? 0 : sessions[i].bytes;
+    }
+    pm_doctor_say(doctor, PM_FINDING_OK, "spool", "%zu session%s wait%s, %llu bytes", waiting,
+                  waiting == 1 ? "" : "s", waiting == 1 ? "s" : "", (unsigned long long)bytes);
     pm_spool_list_free(sessions, count);
 }
 

@@ -258,6 +258,8 @@ int pm_command_profile(int argc, char **argv)
         return status;
     if (operands >= argc)
         return pm_tool_usage("profile", "no capture to replay");
+    if (replay.times == 0)
+        return pm_tool_usage("profile", "--times: at least 1");
     if (replay.out && !replay.local)
         return pm_tool_usage("profile", "-o needs --local");
     replay.capture = argv[operands];

@@ -265,6 +265,7 @@ static const char *what_next(const struct attempt *attempt, const struct pm_sess
     return status->trying > 0 ? "not all is decided: start it once more" : NULL;
 }
 
+/* *any: a session of these sampled something, or compared. */
 static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *error)
 {
     for (unsigned number = 1; number <= attempt->sessions; number++) {
@@ -281,7 +282,7 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
             return false;
         find_game(attempt);
         const bool seen = attempt->game && pm_sentence_of(attempt->game, began, &status);
-        *any |= (seen && status.sampled > 0) || has_profile(attempt);
+        *any |= seen && (status.sampled > 0 || compares);
         if (!seen || pm_launch_asked() != 0 || !goes_on(attempt, &status, compares))
             return true; /* run said why */
         const char *next = what_next(attempt, &status, compares);
@@ -356,7 +357,7 @@ int pm_command_try(int argc, char **argv)
         return pm_tool_usage("try", "--sessions: at least 1");
     attempt.path = pm_program_path(attempt.program[0]);
     bool ok = run_sessions(&attempt, &any, &error);
-    if (ok && any)
+    if (ok && (any || has_profile(&attempt))) /* also of earlier sessions */
         ok = write_report(&attempt, &error);
     free(attempt.game);
     free(attempt.path);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_BYTES = 64 << 10 };
@@ -73,6 +75,45 @@ static char *path_of(const char *kind, const char *game)
     return path;
 }
 
+/* ---- the process ---- */
+
+/* When it began, in seconds since the epoch by the clock as it is now; 0: that cannot be told. */
+static double start_of(pid_t process)
+{
+    char path[64], text[1024] = "";
+    unsigned long long ticks = 0;
+    snprintf(path, sizeof(path), "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    const size_t size = fread(text, 1, sizeof(text) - 1, file);
+    fclose(file);
+    text[size] = '\0';
+    /* proc(5): the 22nd field; the second is a name in parentheses, which may have any in it. */
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    struct timespec now, up;
+    if (!at || sscanf(at, " %llu", &ticks) != 1 || clock_gettime(CLOCK_REALTIME, &now) != 0 ||
+        clock_gettime(CLOCK_BOOTTIME, &up) != 0)
+        return 0;
+    return (double)(now.tv_sec - up.tv_sec) + (double)ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Is there the process that wrote it then, and not another one that got its number? */
+static bool lives(int64_t process, int64_t written)
+{
+    enum { UNSURE_SECONDS = 2 }; /* of rounding */
+    return process > 0 && process <= INT32_MAX &&
+           (kill((pid_t)process, 0) == 0 || errno != ESRCH) &&
+           start_of((pid_t)process) <= (double)(written + UNSURE_SECONDS);
+}
+
+bool pm_session_runs(const struct pm_session_status *status)
+{
+    return !status->ended && lives(status->process, status->written);
+}
+
 /* ---- writing ---- */
 
 static cJSON *to_json(const struct pm_session_status *status)
@@ -109,8 +150,9 @@ static cJSON *to_json(const struct pm_session_status *status)
 static void tidy(void *user, const char *path)
 {
     (void)user;
+    struct stat file;
     const long process = strtol(strrchr(path, '/') + 1, NULL, 10);
-    if (process > 0 && kill((pid_t)process, 0) != 0 && errno == ESRCH)
+    if (process > 0 && stat(path, &file) == 0 && !lives(process, file.st_mtime))
         unlink(path);
 }
 

@@ -60,6 +60,10 @@ void pm_session_status_each(const char *game,
                             void (*visit)(void *user, const struct pm_session_status *status),
                             void *user);
 
+/* Whether its process still is at it: it did not end, and whoever has its number now is no process
+ * that began after this was written. */
+bool pm_session_runs(const struct pm_session_status *status);
+
 /* Whether the game is to use its own shaders; and says so. */
 bool pm_session_is_paused(const char *game);
 bool pm_session_pause(const char *game, bool paused, struct pm_error *error);

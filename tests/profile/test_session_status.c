@@ -1,10 +1,13 @@
 #include "profile/session_status.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -103,6 +106,29 @@ static void a_process_that_is_over_makes_room(void **state)
     assert_int_equal(seen.last.process, getpid());
 }
 
+/* A number is soon another process's after the next boot. */
+static void a_number_that_another_process_has_is_over_too(void **state)
+{
+    (void)state;
+    char path[256];
+    const time_t now = time(NULL);
+    const struct timespec before[] = {{.tv_sec = now - 86400}, {.tv_sec = now - 86400}};
+    struct pm_session_status status = {.game = "again", .process = getpid(), .written = now};
+    assert_true(pm_session_status_write(&status, 0, true, NULL));
+    snprintf(path, sizeof(path), "%s/piecemeal/status/again/%d-0.json", folder, (int)getpid());
+    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_int_equal(look("again").count, 2);
+    assert_int_equal(utimensat(AT_FDCWD, path, before, 0), 0);
+    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_int_equal(look("again").count, 1);
+    assert_true(pm_session_runs(&status));
+    status.written = now - 86400;
+    assert_false(pm_session_runs(&status));
+    status.written = now;
+    status.ended = true;
+    assert_false(pm_session_runs(&status));
+}
+
 static void what_is_damaged_is_passed_over(void **state)
 {
     (void)state;
@@ -137,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read),
         cmocka_unit_test(a_process_that_is_over_makes_room),
+        cmocka_unit_test(a_number_that_another_process_has_is_over_too),
         cmocka_unit_test(what_is_damaged_is_passed_over),
         cmocka_unit_test(pausing),
     };

@@ -221,6 +221,19 @@ END
 expect 1 '^piecemeal try: session 2 of 2: profiles; waits for copies of its shaders, since it submits again ' \
     "$piecemeal" try --sessions 2 --game kept -- sh "$work/well" "$work/data/piecemeal/status/kept/1-1.json"
 
+# ---- a session that was killed, and whose process id another one has ----
+
+mkdir -p "$work/data/piecemeal/status/gone"
+# gone WRITTEN
+gone() {
+    printf '{"game": "gone", "process": %s, "began": 1, "written": %s, "calls": 3}' $$ "$1" \
+        >"$work/data/piecemeal/status/gone/$$-1.json"
+}
+gone $(($(date +%s) - 86400))
+expect 0 '^gone, ran on ' "$piecemeal" status gone
+gone "$(date +%s)"
+expect 0 '^gone, runs since ' "$piecemeal" status gone
+
 # ---- two runs of a game at once: each says what its own sessions did ----
 
 cat >"$work/two" <<'END'

@@ -2,8 +2,6 @@
 #include "tools/common/options.h"
 #include "tools/common/sentence.h"
 #include "tools/common/tool.h"
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,8 +31,7 @@ static void say_when(const struct pm_session_status *status)
     struct tm parts;
     char text[32] = "";
     strftime(text, sizeof(text), "%Y-%m-%d %H:%M", localtime_r(&began, &parts));
-    const bool runs = !status->ended && (kill((pid_t)status->process, 0) == 0 || errno != ESRCH);
-    printf("%s, %s %s: ", status->game, runs ? "runs since" : "ran on", text);
+    printf("%s, %s %s: ", status->game, pm_session_runs(status) ? "runs since" : "ran on", text);
 }
 
 int pm_command_status(int argc, char **argv)

@@ -12,7 +12,9 @@
 #include "tools/run/run_games.h"
 #include "tools/run/run_options.h"
 #include "tools/run/run_trace.h"
+#include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -241,6 +243,47 @@ static void compare(const struct run *run, const struct pm_run_games *games, dou
     }
 }
 
+/* ---- what a signal before the program leaves ---- */
+
+static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
+enum { ENDING = sizeof ending / sizeof *ending };
+
+static struct {
+    const struct run *run;
+    const struct pm_run_games *games;
+    struct sigaction before[ENDING];
+} leaving;
+
+/* The files that belong to the run go; then it ends as it would have. */
+static void leave(int number)
+{
+    const int why = errno;
+    unlink(leaving.run->ab_file);
+    unlink(leaving.run->trace.events);
+    unlink(leaving.games->notes);
+    errno = why;
+    raise(number); /* SA_RESETHAND: its default */
+}
+
+/* Until give_back_signals: a pull may take seconds, which is when somebody presses Ctrl-C. */
+static void watch_signals(const struct run *run, const struct pm_run_games *games)
+{
+    const struct sigaction action = {.sa_handler = leave, .sa_flags = (int)SA_RESETHAND};
+    leaving.run = run;
+    leaving.games = games;
+    for (size_t i = 0; i < ENDING; i++) {
+        sigaction(ending[i], NULL, &leaving.before[i]);
+        if (leaving.before[i].sa_handler == SIG_DFL)
+            sigaction(ending[i], &action, NULL);
+    }
+}
+
+static void give_back_signals(void)
+{
+    for (size_t i = 0; i < ENDING; i++)
+        sigaction(ending[i], &leaving.before[i], NULL);
+}
+
 /* Whatever cannot be had is said, and the game starts all the same. */
 static void prepare(struct run *run, struct pm_config *config, struct pm_run_games *games)
 {
@@ -341,6 +384,7 @@ int pm_command_run(int argc, char **argv)
         return status;
     struct pm_config config;
     struct pm_run_games games = {0};
+    watch_signals(&run, &games);
     prepare(&run, &config, &games);
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, config.log.level, NULL);
     const struct pm_sync_info info = {
@@ -351,6 +395,7 @@ int pm_command_run(int argc, char **argv)
         .retry_seconds = PULL_RETRY_SECONDS,
     };
     take_before(&run, &info, &games);
+    give_back_signals();
     status = play(&run, &info, &games);
     pm_run_trace_end(&run.trace);
     if (run.ab_file[0])

@@ -62,5 +62,21 @@ expect 0 'the upload was ended by signal 2; what did not leave stays spooled' ca
 expect 0 'sampled nothing' cat "$work/log"
 expect 0 '^1$' sh -c "ls '$work/data/piecemeal/spool' | grep -c '\.pmspool$'"
 
+# Ctrl-C while it asks the same aggregator for a database leaves no file.
+mkdir "$work/tmp"
+TMPDIR="$work/tmp" setsid env --default-signal=INT "$piecemeal" run --game spooling --ab --trace "$work/trace" -- true \
+    >"$work/log" 2>&1 &
+run=$!
+for _ in $(seq 300); do
+    [ "$(ls "$work/tmp" | wc -l)" = 3 ] && break
+    sleep 0.01
+done
+sleep 0.2
+kill -INT -"$run"
+status=0
+wait "$run" || status=$?
+[ "$status" = 130 ] || { echo "FAILED: Ctrl-C in the pull: status $status"; failures=$((failures + 1)); }
+expect 1 '' sh -c "ls '$work/tmp' | grep ."
+
 [ "$failures" = 0 ] || { echo "$failures failed"; exit 1; }
 echo "all as expected"

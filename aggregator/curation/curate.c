@@ -586,10 +586,8 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
         const struct pm_leveling leveling = level_by(&curation, game);
         if (!request->scene)
             pm_prior_pool_put(curator->priors, game, &curation.moments);
-        done = pm_shader_list_settle(&curation.list, &leveling, arena, &out->database,
-                                     &out->vouched_days, error);
+        done = pm_shader_list_settle(&curation.list, &leveling, arena, out, error);
     }
-    out->left_out = curation.list.left_out;
     memcpy(out->left_alone, curation.left_alone.counts, sizeof(out->left_alone));
     if (!request->scene) /* once for all scenes */
         log_damaged(&curation, game);

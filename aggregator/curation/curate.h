@@ -33,9 +33,11 @@ struct pm_curator {
 
 struct pm_curated {
     struct pm_database database;
-    /* Beside each shader of the database: the last day on which as many tokens as publishing asks
-     * for are known to have sent profiles of it; 0: none. */
+    /* Beside each shader of the database, until pm_release_make says what is published of it: the
+     * last day on which as many tokens as publishing asks for are known to have sent profiles of
+     * it, 0: none; and the clusters that entered it, as far as a point can tell. */
     const uint32_t *vouched_days;
+    const uint64_t *sessions;
     uint64_t points, points_covered; /* over all shaders */
     uint64_t uploads;                /* of the game, when the reading began */
     uint64_t left_out;               /* shaders for which the database has no room */

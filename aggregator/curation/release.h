@@ -14,7 +14,8 @@
 bool pm_release_is_due(const struct pm_curator *curator, uint64_t published_at, uint64_t now);
 
 /* Puts into the curated database what is to be published: the entries of `before` that are not to
- * change yet, and of the others quantized ones as of today. before: what is published, NULL for
- * nothing; it must live as long as the result. New memory is the arena's. */
+ * change yet, and of the others quantized ones as of today, as many as the database has room for.
+ * before: what is published, NULL for nothing; it must live as long as the result. New memory is
+ * the arena's. */
 bool pm_release_make(const struct pm_curator *curator, const struct pm_database *before,
                      struct pm_curated *curated, struct pm_arena *arena, struct pm_error *error);

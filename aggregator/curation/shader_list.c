@@ -1,5 +1,8 @@
 #include "aggregator/curation/shader_list.h"
 
+#include "aggregator/curation/curate.h"
+#include "aggregator/curation/worth.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,55 +20,32 @@ static size_t bytes_of(const struct pm_shader_list *list, size_t at)
            (list->evidence[at] ? list->shaders[at].space : 0);
 }
 
-struct worth {
-    uint64_t sessions, entry_lanes;
-    size_t index;
-};
-
-/* What most sessions entered first: how many they were is counted here, and no client can raise it
- * beyond its cap. How much ran is only what each of them says. */
-static int compare_worth(const void *a, const void *b)
-{
-    const struct worth *left = a, *right = b;
-    if (left->sessions != right->sessions)
-        return left->sessions > right->sessions ? -1 : 1;
-    if (left->entry_lanes != right->entry_lanes)
-        return left->entry_lanes > right->entry_lanes ? -1 : 1;
-    return left->index < right->index ? -1 : left->index > right->index;
-}
-
 /* Keeps what fits the database, and the order of it. */
 static bool trim(struct pm_shader_list *list, struct pm_error *error)
 {
     struct pm_shader_estimates *shaders = list->shaders;
-    struct worth *order = calloc(list->count + 1, sizeof(*order));
-    if (!order)
+    struct pm_worth *worths = calloc(list->count + 1, sizeof(*worths));
+    if (!worths)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu shaders", list->count);
     for (size_t i = 0; i < list->count; i++)
-        order[i] = (struct worth){list->sessions[i], shaders[i].entry_lanes, i};
-    qsort(order, list->count, sizeof(*order), compare_worth);
-    list->bytes = 0;
-    for (size_t i = 0; i < list->count; i++) {
-        struct pm_shader_estimates *shader = &shaders[order[i].index];
-        const size_t bytes = bytes_of(list, order[i].index);
-        if (list->bytes + bytes <= list->most_bytes)
-            list->bytes += bytes;
-        else {
-            forget(shader);
-            free(list->evidence[order[i].index]);
-            list->evidence[order[i].index] = NULL;
-        }
-    }
-    free(order);
+        worths[i] = (struct pm_worth){.sessions = list->sessions[i],
+                                      .entry_lanes = shaders[i].entry_lanes,
+                                      .bytes = bytes_of(list, i),
+                                      .index = i};
+    list->bytes = pm_worth_choose(worths, list->count, list->most_bytes);
     size_t kept = 0;
     for (size_t i = 0; i < list->count; i++) {
-        if (shaders[i].space == 0)
+        if (!worths[i].fits) {
+            forget(&shaders[i]);
+            free(list->evidence[i]);
             continue;
+        }
         list->sessions[kept] = list->sessions[i];
         list->days[kept] = list->days[i];
         list->evidence[kept] = list->evidence[i];
         shaders[kept++] = shaders[i];
     }
+    free(worths);
     list->left_out += list->count - kept;
     list->count = kept;
     return true;
@@ -127,15 +107,15 @@ static bool find_levels(const struct pm_evidence *evidence, const struct pm_leve
 }
 
 bool pm_shader_list_settle(struct pm_shader_list *list, const struct pm_leveling *leveling,
-                           struct pm_arena *arena, struct pm_database *database,
-                           const uint32_t **days, struct pm_error *error)
+                           struct pm_arena *arena, struct pm_curated *out, struct pm_error *error)
 {
     if (list->bytes > list->most_bytes && !trim(list, error))
         return false;
     struct pm_shader_estimates *shaders =
         pm_arena_dup(arena, list->shaders, list->count * sizeof(*list->shaders));
-    *days = pm_arena_dup(arena, list->days, list->count * sizeof(*list->days));
-    bool done = shaders && *days;
+    out->vouched_days = pm_arena_dup(arena, list->days, list->count * sizeof(*list->days));
+    out->sessions = pm_arena_dup(arena, list->sessions, list->count * sizeof(*list->sessions));
+    bool done = shaders && out->vouched_days && out->sessions;
     for (size_t i = 0; done && i < list->count; i++) {
         struct pm_shader_estimates *shader = &shaders[i];
         if (list->evidence[i])
@@ -147,8 +127,9 @@ bool pm_shader_list_settle(struct pm_shader_list *list, const struct pm_leveling
             done = (shader->deficit = pm_arena_dup(arena, shader->deficit,
                                                    ((size_t)shader->space + 7) / 8)) != NULL;
     }
-    database->shaders = shaders;
-    database->shader_count = list->count;
+    out->database.shaders = shaders;
+    out->database.shader_count = list->count;
+    out->left_out = list->left_out;
     return done || pm_fail(error, PM_ERROR_MEMORY, "out of memory for a database of %zu shaders",
                            list->count);
 }

@@ -1,6 +1,6 @@
 /*
  * The shaders of a database while it is made: as they come, and no more than twice what it has room
- * for; those that fewest sessions entered make way.
+ * for; those that fewest sessions entered make way (worth.h).
  *
  * Thread safety: one thread a list.
  */
@@ -35,7 +35,9 @@ struct pm_leveling {
     uint32_t least;
 };
 
-/* Moves what the database has room for into the arena, and the days beside it. */
+struct pm_curated;
+
+/* Moves what the database has room for into the arena: *out takes it, with what stands beside it,
+ * and how many shaders made way. */
 bool pm_shader_list_settle(struct pm_shader_list *list, const struct pm_leveling *leveling,
-                           struct pm_arena *arena, struct pm_database *database,
-                           const uint32_t **days, struct pm_error *error);
+                           struct pm_arena *arena, struct pm_curated *out, struct pm_error *error);

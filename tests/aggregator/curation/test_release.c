@@ -194,19 +194,24 @@ static void test_without_tokens(void **state)
         view_finish(&views[i]);
 }
 
-/* The points of shader 5 by a token. Those without flags leave point 1 to the others. */
-static void send_flagged(struct place *place, uint8_t token, uint32_t flags, uint64_t lanes)
+static void send_shader(struct place *place, uint8_t token, const struct pm_shader_profile *shader)
 {
     struct pm_ingest_outcome outcome;
     struct pm_ingest_source source = {.fleet = true};
     const struct pm_ingest_source *sources = &source;
-    const struct pm_point_counts points[] = {block_counts(0, 64, lanes), block_counts(1, 64, 32)};
-    struct pm_shader_profile shader = block_shader(place->arena, 5, 2, points, flags != 0 ? 2 : 1);
-    shader.flags = flags;
-    const struct pm_profile *profile = place_profile(place, &shader);
+    const struct pm_profile *profile = place_profile(place, shader);
     memset(source.digest, token, sizeof(source.digest));
     assert_true(
         pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+}
+
+/* The points of shader 5 by a token. Those without flags leave point 1 to the others. */
+static void send_flagged(struct place *place, uint8_t token, uint32_t flags, uint64_t lanes)
+{
+    const struct pm_point_counts points[] = {block_counts(0, 64, lanes), block_counts(1, 64, 32)};
+    struct pm_shader_profile shader = block_shader(place->arena, 5, 2, points, flags != 0 ? 2 : 1);
+    shader.flags = flags;
+    send_shader(place, token, &shader);
 }
 
 /* What is judged together changes also when only those without flags are new. */
@@ -243,13 +248,7 @@ static void test_once_an_hour(void **state)
     for (uint8_t i = 1; i <= TOKENS; i++) {
         const struct pm_point_counts point = block_counts(0, 64, 32);
         const struct pm_shader_profile shader = block_shader(place->arena, 3, 1, &point, 1);
-        const struct pm_profile *profile = place_profile(place, &shader);
-        struct pm_ingest_source source = {.fleet = true};
-        const struct pm_ingest_source *sources = &source;
-        struct pm_ingest_outcome outcome;
-        memset(source.digest, 20 + i, sizeof(source.digest));
-        assert_true(
-            pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+        send_shader(place, (uint8_t)(20 + i), &shader);
     }
     place->now += HOUR - 1;
     look(place, &soon);
@@ -307,15 +306,9 @@ static void test_clock_that_was_ahead(void **state)
  * there is no estimate. */
 static void send_zeros(struct place *place, uint8_t token)
 {
-    struct pm_ingest_outcome outcome;
-    struct pm_ingest_source source = {.fleet = token > 0};
-    const struct pm_ingest_source *sources = &source;
     const struct pm_point_counts points[] = {zero_counts(0, 64, 16, 16), zero_counts(1, 64, 16, 0)};
     const struct pm_shader_profile shader = zero_shader(place->arena, 4, 3, points, 2);
-    const struct pm_profile *profile = place_profile(place, &shader);
-    memset(source.digest, token, sizeof(source.digest));
-    assert_true(
-        pm_aggregator_ingest_from(place->aggregator, &profile, &sources, 1, &outcome, NULL));
+    send_shader(place, token, &shader);
 }
 
 struct levels {
@@ -433,6 +426,54 @@ static void test_prior_pool_has_room(void **state)
     pm_prior_pool_destroy(pool);
 }
 
+/* ---- a full database ---- */
+
+/* A shader of `space` points, blocks or zeros, by as many as publishing asks for. */
+static void send_whole(struct place *place, uint64_t number, enum pm_kind kind, uint32_t space)
+{
+    struct pm_point_counts *points = pm_arena_zalloc(place->arena, space, sizeof(*points));
+    assert_non_null(points);
+    for (uint32_t i = 0; i < space; i++)
+        points[i] = kind == PM_KIND_ZERO ? zero_counts(i, 64, 16, 16) : block_counts(i, 64, 32);
+    const struct pm_shader_profile shader =
+        kind == PM_KIND_ZERO ? zero_shader(place->arena, number, space, points, space)
+                             : block_shader(place->arena, number, space, points, space);
+    for (uint8_t i = 1; i <= TOKENS; i++)
+        send_shader(place, (uint8_t)(number * TOKENS + i), &shader);
+}
+
+/* What stays as it was takes more than what is known of it now: there has to be room for it, before
+ * what is new. */
+static void test_room_for_what_stays(void **state)
+{
+    struct place *place = *state;
+    struct view before, after;
+    place->keeping.database_bytes = 14 << 10;
+    place->keeping.publish_all = true;
+    place_open(place);
+    send_whole(place, 1, PM_KIND_BLOCK, 100);
+    look(place, &before);
+    assert_true(shader_of(place, &before, 1)->published);
+    place->now += DAY;
+    place->keeping.publish_all = false;
+    place->keeping.half_width_absolute = 0.001; /* from now on all lacks something */
+    place->keeping.half_width_relative = 0.001;
+    place_open(place);
+    send_whole(place, 2, PM_KIND_ZERO, 4000);
+    send_whole(place, 3, PM_KIND_ZERO, 2000);
+    look(place, &after);
+    struct pm_buffer plain;
+    pm_buffer_init(&plain, 1 << 20);
+    assert_true(pm_decompress(after.bodies[0].data, after.bodies[0].size, &plain, NULL));
+    assert_true(plain.size <= place->keeping.database_bytes);
+    pm_buffer_finish(&plain);
+    assert_true(shader_of(place, &after, 1)->published);
+    assert_null(shader_of(place, &after, 2));
+    assert_non_null(shader_of(place, &after, 3));
+    view_finish(&before);
+    view_finish(&after);
+}
+
 /* ---- how exactly ---- */
 
 static void test_quantized(void **state)
@@ -481,6 +522,7 @@ int main(void)
         TEST(test_forgotten_at_once),
         TEST(test_clock_that_was_ahead),
         TEST(test_provisional),
+        TEST(test_room_for_what_stays),
         cmocka_unit_test(test_prior_pool),
         cmocka_unit_test(test_prior_pool_has_room),
         cmocka_unit_test(test_quantized),

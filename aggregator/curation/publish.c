@@ -30,18 +30,33 @@ static bool make_body(const struct pm_database *database, struct pm_buffer *body
     return done;
 }
 
-/* What is published; false when there is nothing that can be read. */
+bool pm_publish_anew(struct pm_world *world, const char *game, const struct pm_error *why,
+                     struct pm_error *error)
+{
+    if (why->code != PM_ERROR_STATE && why->code != PM_ERROR_INPUT) {
+        if (error)
+            *error = *why;
+        return pm_fail_prefix(error, "what is published cannot be read");
+    }
+    if (why->code == PM_ERROR_INPUT)
+        pm_log_error(world->log,
+                     "of what is published of \"%s\" something is damaged, and is made anew: %s",
+                     game, why->message);
+    return true;
+}
+
+/* What is published; PM_ERROR_STATE: nothing. */
 static bool read_published(struct pm_storage *storage, const char *game, const char *scene,
                            struct pm_arena *arena, char etag[static PM_ETAG_TEXT],
-                           struct pm_database *database)
+                           struct pm_database *database, struct pm_error *error)
 {
     struct pm_buffer body, encoded;
     pm_buffer_init(&body, DATABASE_CAP);
     pm_buffer_init(&encoded, DATABASE_CAP);
     const bool done =
-        storage->operations->get_database(storage, game, scene, false, etag, &body, NULL) &&
-        pm_decompress(body.data, body.size, &encoded, NULL) &&
-        pm_database_decode(encoded.data, encoded.size, arena, database, NULL);
+        storage->operations->get_database(storage, game, scene, false, etag, &body, error) &&
+        pm_decompress(body.data, body.size, &encoded, error) &&
+        pm_database_decode(encoded.data, encoded.size, arena, database, error);
     pm_buffer_finish(&encoded);
     pm_buffer_finish(&body);
     return done;
@@ -56,10 +71,13 @@ static bool make_publication(struct pm_curator *curator, const struct pm_curate_
 {
     char old_etag[PM_ETAG_TEXT];
     struct pm_database *database = &curated->database, before;
+    struct pm_error why = {0};
     const uint64_t now = database->curated_at;
     const bool known =
         read_published(curator->world->storage, database->game,
-                       request->scene ? request->scene : "", arena, old_etag, &before);
+                       request->scene ? request->scene : "", arena, old_etag, &before, &why);
+    if (!known && !pm_publish_anew(curator->world, database->game, &why, error))
+        return false;
     *changed = !known || request->at_once || pm_release_is_due(curator, before.curated_at, now);
     if (!*changed)
         return true;
@@ -164,9 +182,11 @@ static bool is_secret(struct pm_storage *storage, const struct pm_curated *curat
                       const char *scene)
 {
     char etag[PM_ETAG_TEXT];
+    struct pm_error why = {0};
     return *scene && curated->database.shader_count == 0 &&
            !storage->operations->get_database(storage, curated->database.game, scene, false, etag,
-                                              NULL, NULL);
+                                              NULL, &why) &&
+           why.code == PM_ERROR_STATE;
 }
 
 /* result: NULL where nobody asks. */

@@ -24,6 +24,12 @@ bool pm_curate_publish(struct pm_curator *curator, const char *game, pm_curate_o
 bool pm_publish_body(struct pm_curator *curator, const char *game, const char *name,
                      const char *etag, const struct pm_buffer *body, struct pm_error *error);
 
+/* What is published of the game could not be read (*why). May something be published without
+ * knowing it? There is nothing, or it will never be read again, which the log then says. false,
+ * with *error filled: it may be read the next time, and who was told what by it counts. */
+bool pm_publish_anew(struct pm_world *world, const char *game, const struct pm_error *why,
+                     struct pm_error *error);
+
 /* As pm_curate_publish where something was forgotten: it is not published any longer, however short
  * the time since the last publication. */
 bool pm_curate_publish_at_once(struct pm_curator *curator, const char *game,

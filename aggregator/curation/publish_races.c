@@ -113,8 +113,11 @@ static bool publish(struct pm_curator *curator, const char *game,
         races = {.game = game, .judged_at = (uint64_t)pm_world_now(curator->world)};
     const uint32_t *vouched_days;
     bool changed;
+    struct pm_error why = {0};
     const bool known =
-        pm_races_published(curator->world->storage, game, arena, &before, old_etag, NULL);
+        pm_races_published(curator->world->storage, game, arena, &before, old_etag, &why);
+    if (!known && !pm_publish_anew(curator->world, game, &why, error))
+        return false;
     if (known && !at_once && !pm_release_is_due(curator, before.judged_at, races.judged_at))
         return true;
     return pm_races_judge(gathering, curator, arena, &races, &vouched_days, error) &&

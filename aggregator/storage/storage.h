@@ -375,7 +375,7 @@ struct pm_storage_operations {
     /* Sorted by name. */
     bool (*list_games)(struct pm_storage *storage, pm_storage_visit_game visit, void *user,
                        struct pm_error *error);
-    /* PM_ERROR_STATE when there is none. scene: "" for that of all scenes; previous: the one before
+    /* PM_ERROR_STATE when there is none, and only then. scene: "" for that of all scenes; previous: the one before
      * the current. Appends to *body; body NULL: only the ETag. */
     bool (*get_database)(struct pm_storage *storage, const char *game, const char *scene,
                          bool previous, char etag[static PM_ETAG_TEXT], struct pm_buffer *body,

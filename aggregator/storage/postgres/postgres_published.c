@@ -1,6 +1,7 @@
 /* What is published, and how much was covered when, in the PostgreSQL storage. */
 #include "aggregator/storage/postgres/storage_postgres_private.h"
 
+#include "aggregator/storage/fail.h"
 #include "base/names.h"
 #include <stdlib.h>
 #include <string.h>
@@ -174,11 +175,11 @@ bool pm_postgres_get_database(struct pm_storage *storage, const char *game, cons
      * between them another may be published, and this one swept away. */
     for (unsigned tries = 0; tries < TRIES; tries++) {
         if (!find_etag(postgres, game, scene, previous, etag, error))
-            return false;
+            return pm_fail_unread(error);
         if (!*etag || !body)
             break;
         if (!read_body(postgres, etag, body, error))
-            return false;
+            return pm_fail_unread(error);
         if (body->size > before)
             return true;
     }

@@ -1,6 +1,7 @@
 /* The read functions of the SQLite storage. */
 #include "aggregator/storage/sqlite/storage_sqlite_private.h"
 
+#include "aggregator/storage/fail.h"
 #include "aggregator/storage/seal.h"
 #include <errno.h>
 #include <limits.h>
@@ -276,7 +277,7 @@ bool pm_sqlite_get_database(struct pm_storage *storage, const char *game, const 
     struct pm_sqlite *sqlite = (struct pm_sqlite *)storage;
     if (!select_rows(sqlite, queries[previous][body != NULL],
                      &(struct parameters){.game = game, .scene = scene}, database_row, &row, error))
-        return false;
+        return pm_fail_unread(error);
     if (!row.found && *scene)
         return pm_fail(error, PM_ERROR_STATE,
                        "there is no%s database of the scene \"%s\" of the game \"%s\"",

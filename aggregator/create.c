@@ -10,6 +10,7 @@
 #define HALF_WIDTH_RELATIVE 0.10
 #define SESSIONS_FOR_NEVER 20
 #define PAIRS_FOR_TIMING 8
+#define SHADER_BYTES ((size_t)2 << 30)
 #define DATABASE_HEAD_BYTES 1024 /* version, name and time */
 
 static struct pm_coverage_rules rules_of(const struct pm_aggregator_info *info)
@@ -41,6 +42,7 @@ static void init_curator(struct pm_aggregator *aggregator, const struct pm_aggre
     curator->publish_seconds = info->publish_seconds;
     curator->strangers = info->min_tokens > 1 && info->token_clusters > 0;
     curator->priors = pm_prior_pool_create();
+    curator->shader_bytes = SHADER_BYTES;
     curator->database_bytes = PM_DATABASE_BYTES;
     if (info->database_bytes > DATABASE_HEAD_BYTES && info->database_bytes < PM_DATABASE_BYTES)
         curator->database_bytes = info->database_bytes;

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <time.h>
 
-#define SHADER_BYTES ((size_t)2 << 30) /* most of one shader's blobs */
-
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
     struct pm_curator *curator;
@@ -35,6 +33,7 @@ struct curation {
     struct pm_series plain, all; /* without flags; with any */
     struct pm_judged_points points;
     uint32_t flags; /* of all */
+    bool too_large; /* its blobs are more than may be, and none is kept */
     uint32_t since; /* the first day of its blobs */
     uint32_t today;
     uint32_t first_day;              /* of the retention */
@@ -44,6 +43,8 @@ struct curation {
     struct pm_originals originals;
     struct pm_prior_moments moments; /* of what enough tokens sent of the kind that levels are of */
     const struct pm_prior *prior;    /* what levels that are shown go by; NULL: none are shown */
+    size_t left_out;                 /* shaders that were too large; the last of them: */
+    struct pm_shader_key last_left_out;
 };
 
 /* ---- rules ---- */
@@ -379,6 +380,11 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
     if (!curation->open)
         return true;
     curation->open = false;
+    if (curation->too_large) {
+        curation->left_out++;
+        curation->last_left_out = curation->key.key;
+        return true;
+    }
     struct judged judged = {0};
     uint32_t flags = 0;
     bool done = gather(curation, error), chosen = false;
@@ -409,6 +415,15 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
 
 /* ---- a game ---- */
 
+/* A shader that cannot be read as a whole is not estimated by a part. */
+static void give_up_shader(struct curation *curation)
+{
+    curation->too_large = true;
+    curation->blob_count = 0;
+    pm_buffer_finish(&curation->bytes);
+    pm_buffer_init(&curation->bytes, curation->curator->shader_bytes);
+}
+
 /* Until all of the shader's are there: what waits comes before what is stored, and days have an
  * order. */
 static bool keep_blob(struct curation *curation, const struct pm_storage_key *key, const void *blob,
@@ -424,6 +439,10 @@ static bool keep_blob(struct curation *curation, const struct pm_storage_key *ke
         curation->blobs_allocated = allocated;
     }
     const size_t at = curation->bytes.size;
+    if (!curation->too_large && size > curation->curator->shader_bytes - at)
+        give_up_shader(curation);
+    if (curation->too_large)
+        return true;
     if (!pm_buffer_append(&curation->bytes, blob, size))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for a shader's statistics");
     curation->blobs[curation->blob_count++] = (struct pm_series_blob){
@@ -473,6 +492,7 @@ static bool visit_blob(void *user, const struct pm_storage_key *key, const void 
         curation->open = true;
         curation->key = *key;
         curation->flags = 0;
+        curation->too_large = false;
         curation->since = key->day;
     }
     const bool done = (blob || pm_seal_fail(error)) && keep_blob(curation, key, blob, size, error);
@@ -517,7 +537,7 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
     curation->first_day = pm_ageing_first_day(curation->today, curator->world->retention_days);
     curation->originals.first_day = curation->first_day;
     curation->plain.aged.strangers = curation->all.aged.strangers = curator->strangers;
-    pm_buffer_init(&curation->bytes, SHADER_BYTES);
+    pm_buffer_init(&curation->bytes, curator->shader_bytes);
     pm_left_alone_claims_seen_init(&curation->left_alone, curator->min_tokens, curation->today);
     return pm_originals_read(&curation->originals, storage, game, error) &&
            storage->operations->read_claims(storage, game, visit_claim, curation, error);
@@ -531,6 +551,18 @@ static void log_damaged(const struct curation *curation, const char *game)
             "\"%s\": %zu originals of timed shaders are damaged, and are left out of what is "
             "published; look at the disk",
             game, curation->originals.damaged);
+}
+
+static void log_left_out(const struct curation *curation, const char *game)
+{
+    char text[PM_SHADER_KEY_TEXT];
+    if (curation->left_out == 0)
+        return;
+    pm_shader_key_format(&curation->last_left_out, text);
+    pm_log_warning(curation->curator->world->log,
+                   "\"%s\": %zu shaders have more than %zu bytes of statistics each, and are left "
+                   "out; one is %s",
+                   game, curation->left_out, curation->curator->shader_bytes, text);
 }
 
 /* How the levels are found: by all that there is of the kind, of this game and the others. */
@@ -589,8 +621,10 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
         done = pm_shader_list_settle(&curation.list, &leveling, arena, out, error);
     }
     memcpy(out->left_alone, curation.left_alone.counts, sizeof(out->left_alone));
-    if (!request->scene) /* once for all scenes */
+    if (!request->scene) { /* once for all scenes */
         log_damaged(&curation, game);
+        log_left_out(&curation, game);
+    }
     curation_finish(&curation);
     return done;
 }
@@ -611,7 +645,10 @@ bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
     const bool done =
         begin_curation(&curation, game, error) &&
         pm_fold_read_shader(curator->folding, game, key, visit_blob, &curation, error) &&
-        close_shader(&curation, error);
+        close_shader(&curation, error) &&
+        (curation.left_out == 0 ||
+         pm_fail(error, PM_ERROR_LIMIT, "the shader has more than %zu bytes of statistics",
+                 curator->shader_bytes));
     curation_finish(&curation);
     return done;
 }

@@ -27,6 +27,7 @@ struct pm_curator {
                                       known */
     bool strangers;                /* as in struct pm_aged */
     size_t database_bytes;         /* for the shaders of a database, before compression */
+    size_t shader_bytes;           /* of one shader's blobs; what has more is left out */
     struct pm_prior_pool *priors;  /* its own; NULL: no game learns from others */
     pthread_mutex_t publish_mutex; /* held while a body is published; before the write mutex */
 };
@@ -80,7 +81,8 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
 
 /* Shows all that there is of one key, in order; nothing of a key or game that is not known. A
  * shader that is not published has the levels that it would be published with (provisional), by
- * what its game's last curation knew of all others. */
+ * what its game's last curation knew of all others. PM_ERROR_LIMIT: it has more than shader_bytes
+ * in one of its kinds; the others were shown. */
 bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
                            const struct pm_shader_key *key, pm_curate_observe observe, void *user,
                            struct pm_error *error);

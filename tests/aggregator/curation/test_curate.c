@@ -240,6 +240,43 @@ static void test_database_is_bounded(void **state)
     assert_int_equal(place_estimates(place).shader_count, SHADERS + 1);
 }
 
+static bool note_shader(void *user, const struct pm_judged *judged, struct pm_error *error)
+{
+    (void)error;
+    *(struct pm_shader_key *)user = judged->shader->key;
+    return true;
+}
+
+/* What has grown too large for the memory is left out, and no other shader with it. */
+static void test_shader_is_bounded(void **state)
+{
+    enum { SPACE = 100 };
+    struct place *place = *state;
+    struct pm_curator *curator = pm_aggregator_curator(place->aggregator);
+    struct pm_shader_key seen = {0};
+    char etag[PM_ETAG_TEXT];
+    struct pm_error error;
+    struct pm_point_counts points[SPACE];
+    for (uint32_t i = 0; i < SPACE; i++)
+        points[i] = block_counts(i, 64, 32);
+    const struct pm_shader_profile shaders[] = {block_shader(place->arena, 1, 1, points, 1),
+                                                block_shader(place->arena, 2, SPACE, points, SPACE),
+                                                block_shader(place->arena, 3, 1, points, 1)};
+    place_store(place, profile_of(place->arena, &place->random, "game", shaders, 3));
+    assert_int_equal(place_published(place, "game", etag).shader_count, 3);
+    curator->shader_bytes = 2048;
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_false(pm_shader_key_equal(&database.shaders[i].key, &shaders[1].key));
+    assert_false(
+        pm_curate_read_shader(curator, "game", &shaders[1].key, note_shader, &seen, &error));
+    assert_int_equal(error.code, PM_ERROR_LIMIT);
+    assert_true(
+        pm_curate_read_shader(curator, "game", &shaders[2].key, note_shader, &seen, &error));
+    assert_true(pm_shader_key_equal(&seen, &shaders[2].key));
+}
+
 /* On the day of a patch, what was counted before still counts; on the third day nothing of it does,
  * and what was counted is still there. */
 static void test_patch(void **state)
@@ -352,11 +389,17 @@ static void test_judged_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_unknown_game),        TEST(test_coverage_rule),
-        TEST(test_publication_rule),    TEST(test_etag_and_history),
-        TEST(test_interrupted),         TEST(test_histogram_shows_scenes),
-        TEST(test_database_is_bounded), TEST(test_patch),
-        TEST(test_large_spaces),        cmocka_unit_test(test_judged_points),
+        TEST(test_unknown_game),
+        TEST(test_coverage_rule),
+        TEST(test_publication_rule),
+        TEST(test_etag_and_history),
+        TEST(test_interrupted),
+        TEST(test_histogram_shows_scenes),
+        TEST(test_database_is_bounded),
+        TEST(test_shader_is_bounded),
+        TEST(test_patch),
+        TEST(test_large_spaces),
+        cmocka_unit_test(test_judged_points),
     };
     return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
 }

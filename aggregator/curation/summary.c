@@ -1,9 +1,12 @@
 #include "aggregator/curation/summary.h"
 
+#include "aggregator/statistics/ageing.h"
 #include "aggregator/statistics/expectation.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define SECONDS_A_DAY 86400
 
 /* Arrays grow to twice what is kept, and are then cut to what is worth most. */
 struct summarizing {
@@ -93,29 +96,43 @@ static void add_sample(struct pm_summary_history *history, const struct pm_summa
     history->samples[history->count++] = *sample;
 }
 
+struct filling {
+    struct pm_summary_history *history;
+    int64_t first; /* seconds since the epoch, of the retention */
+};
+
 static bool visit_coverage(void *user, int64_t time, uint64_t uploads, uint64_t points_covered,
                            uint64_t points)
 {
+    const struct filling *filling = user;
     const struct pm_summary_sample sample = {time, uploads, points_covered, points};
-    add_sample(user, &sample);
+    if (time >= filling->first)
+        add_sample(filling->history, &sample);
     return true;
 }
 
-/* The samples up to and with the one that this curation added. */
-static bool fill_history(struct pm_storage *storage, struct pm_summary *summary,
+/* The samples of the retention, up to and with the one that this curation added; those of the
+ * storage where the previous summary begins before the retention, or, by a clock that was ahead,
+ * later than now. */
+static bool fill_history(const struct pm_world *world, struct pm_summary *summary,
                          const struct pm_summary *previous, struct pm_error *error)
 {
+    struct filling filling = {
+        &summary->history,
+        (int64_t)pm_ageing_first_day(pm_world_today(world), world->retention_days) * SECONDS_A_DAY};
     const struct pm_summary_sample now = {(int64_t)summary->whole.curated_at,
                                           summary->whole.uploads, summary->whole.points_covered,
                                           summary->whole.points};
-    if (previous) {
+    if (previous && previous->history.count > 0 &&
+        previous->history.samples[0].time >= filling.first &&
+        previous->history.samples[0].time <= now.time) {
         summary->history = previous->history;
         add_sample(&summary->history, &now);
         return true;
     }
     summary->history.stride = 1;
-    return storage->operations->read_coverage(storage, summary->game, visit_coverage,
-                                              &summary->history, error);
+    return world->storage->operations->read_coverage(world->storage, summary->game, visit_coverage,
+                                                     &filling, error);
 }
 
 /* One shader's part: its calls are so many samples of PM_SUMMARY_BATCH points, here taken to have
@@ -399,7 +416,7 @@ bool pm_summary_curate(struct pm_curator *curator, const char *game,
     /* One with more uploads is of a game that was dropped, and has come back. */
     if (done && previous && previous->whole.uploads > summary->whole.uploads)
         previous = NULL;
-    if (!done || !fill_history(curator->world->storage, summary, previous, error) ||
+    if (!done || !fill_history(curator->world, summary, previous, error) ||
         !read_names(curator->world->storage, summary, error)) {
         pm_summary_drop(summary);
         return false;

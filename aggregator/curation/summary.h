@@ -128,7 +128,8 @@ const char *pm_summary_name_of(const struct pm_summary *summary, const struct pm
 double pm_summary_expected(const double curve[static PM_SUMMARY_CURVE], double share);
 
 /* Curates and publishes the game (pm_aggregator_curate) and summarizes what was seen on the way.
- * previous: its summary before, whose history goes on; NULL: the history is read from the storage.
+ * previous: its summary before, whose history goes on while it is within the retention; NULL: the
+ * history is read from the storage.
  * *summary gets one reference, the caller's. */
 bool pm_summary_curate(struct pm_curator *curator, const char *game,
                        const struct pm_summary *previous, struct pm_summary **summary,

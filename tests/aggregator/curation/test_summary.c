@@ -260,6 +260,40 @@ static void test_history(void **state)
     pm_summary_drop(read);
 }
 
+/* It reaches back as far as the retention, also while the server runs for longer. */
+static void test_history_ends_at_the_retention(void **state)
+{
+    enum { DAY = 86400, RETENTION = 5, DAYS = 12 };
+    struct place *place = *state;
+    const struct pm_point_counts point = block_counts(0, 8, 4);
+    const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
+    struct pm_summary *summary = NULL;
+    place->keeping.retention_days = RETENTION;
+    place_open(place);
+    for (int i = 0; i < DAYS; i++, place->now += DAY) {
+        upload(place, "game", &shader, 1);
+        struct pm_summary *next = summarize(place, summary);
+        if (summary)
+            pm_summary_drop(summary);
+        summary = next;
+    }
+    place->now -= DAY;
+    const struct pm_summary_history *history = &summary->history;
+    assert_int_equal(history->count, RETENTION);
+    assert_int_equal(history->samples[0].time, place->now - (RETENTION - 1) * DAY);
+    assert_int_equal(history->samples[RETENTION - 1].uploads, DAYS);
+    /* A clock that is a year ahead for a moment takes nothing. */
+    place->now += 365 * DAY;
+    struct pm_summary *ahead = summarize(place, summary);
+    assert_int_equal(ahead->history.count, 1);
+    place->now -= 365 * DAY;
+    struct pm_summary *right = summarize(place, ahead);
+    assert_int_equal(right->history.samples[0].time, place->now - (RETENTION - 1) * DAY);
+    pm_summary_drop(summary);
+    pm_summary_drop(ahead);
+    pm_summary_drop(right);
+}
+
 /* A game that was dropped and came back begins anew. */
 static void test_history_of_a_dropped_game(void **state)
 {
@@ -468,6 +502,7 @@ int main(void)
         TEST(test_candidates_are_measured_by_many),
         TEST(test_reasons),
         TEST(test_history),
+        TEST(test_history_ends_at_the_retention),
         TEST(test_history_of_a_dropped_game),
         TEST(test_models),
         TEST(test_one_shader),

@@ -213,7 +213,45 @@ bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_envir
     return any;
 }
 
-enum part { THE_VERDICT, HOW_IT_IS_MADE, WHAT_WAS_SEEN };
+/* Bits. */
+enum part {
+    THE_VERDICT = 1 << 0, /* it ends what was seen, and pairs of sessions */
+    HOW_IT_IS_MADE = 1 << 1,
+    WHAT_WAS_SEEN = 1 << 2,
+    OVER_SESSIONS = 1 << 3,
+};
+
+/* Parts of what is kept of a variant take the place of others. */
+static void take_parts(struct pm_kept_variant *to, const struct pm_kept_variant *from,
+                       uint32_t parts)
+{
+    const struct pm_kept_variant old = *to;
+    if (parts & THE_VERDICT) {
+        *to = *from;
+        to->made = old.made;
+    }
+    if (parts & HOW_IT_IS_MADE)
+        to->made = from->made;
+    if (parts & WHAT_WAS_SEEN) {
+        to->seen = from->seen;
+        to->seen_at = from->seen_at;
+    }
+    if (parts & OVER_SESSIONS)
+        to->sessions = from->sessions;
+    to->used_at = from->used_at;
+}
+
+/* A part of it is to be saved. Under the lock. Out of memory: it is not kept, which costs a trial.
+ */
+static void note_fresh(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept,
+                       uint32_t parts)
+{
+    const struct pm_kept_variant *old =
+        pm_kept_find(&verdicts->fresh, &kept->key, &kept->original, &kept->environment);
+    struct pm_kept_variant fresh = *kept;
+    fresh.fresh = parts | (old ? old->fresh : 0);
+    pm_kept_put(&verdicts->fresh, &fresh);
+}
 
 /* Changes a part of what is kept of a variant. */
 static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept, enum part part)
@@ -224,22 +262,14 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
     const struct pm_kept_variant *old =
         pm_kept_find(&verdicts->table, &kept->key, &kept->original, &kept->environment);
     struct pm_kept_variant changed = *kept;
-    if (old && part != THE_VERDICT) {
+    if (old) {
         changed = *old;
-        changed.used_at = kept->used_at;
-        if (part == HOW_IT_IS_MADE)
-            changed.made = kept->made;
-        else {
-            changed.seen = kept->seen;
-            changed.seen_at = kept->seen_at;
-        }
-    } else if (old) {
-        changed.made = old->made;
-        changed.sessions.wanted = old->sessions.wanted;
+        take_parts(&changed, kept, part);
+        if (part == THE_VERDICT)
+            changed.sessions.wanted = old->sessions.wanted;
     }
-    /* Out of memory: it is not kept, which costs a trial. */
     if (pm_kept_put(&verdicts->table, &changed))
-        pm_kept_put(&verdicts->fresh, &changed);
+        note_fresh(verdicts, &changed, part);
     pthread_mutex_unlock(&verdicts->lock);
 }
 
@@ -281,25 +311,33 @@ static void add_trial(struct pm_kept_variant *kept, uint64_t session)
 static enum pm_verdict verdict_over_sessions(const struct pm_kept_variant *kept)
 {
     const struct pm_paired all = interval_of(kept);
-    return kept->tried.count == 1                                     ? kept->verdict
-           : all.high < 1                                             ? PM_VERDICT_FASTER
+    return kept->tried.count == 1                                   ? kept->verdict
+           : all.high < 1                                           ? PM_VERDICT_FASTER
            : all.ratio < 1 && kept->tried.count < PM_SESSIONS_TRIED ? PM_VERDICT_FASTER
-                                                                      : PM_VERDICT_UNDECIDED;
+                                                                    : PM_VERDICT_UNDECIDED;
+}
+
+/* The verdict of a session's trial, over what others found before it; old NULL: nothing. */
+static void count_trial(struct pm_kept_variant *kept, const struct pm_kept_variant *old,
+                        uint64_t session)
+{
+    kept->tried.count = 0;
+    if (kept->verdict == PM_VERDICT_SLOWER)
+        return;
+    if (old && old->kind == kept->kind && pm_kept_verdict(old, kept->decided_at) != PM_VERDICT_NONE)
+        kept->tried = old->tried;
+    add_trial(kept, session);
+    kept->verdict = verdict_over_sessions(kept);
 }
 
 void pm_verdicts_put_trial(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
 {
     struct pm_kept_variant old, changed = *kept;
+    const bool any =
+        pm_verdicts_find(verdicts, &kept->key, &kept->original, &kept->environment, &old);
     if (!verdicts)
         return;
-    changed.tried.count = 0;
-    if (kept->verdict != PM_VERDICT_SLOWER) {
-        if (pm_verdicts_find(verdicts, &kept->key, &kept->original, &kept->environment, &old) &&
-            old.kind == kept->kind && pm_kept_verdict(&old, kept->decided_at) != PM_VERDICT_NONE)
-            changed.tried = old.tried;
-        add_trial(&changed, verdicts->session);
-        changed.verdict = verdict_over_sessions(&changed);
-    }
+    count_trial(&changed, any ? &old : NULL, verdicts->session);
     pm_verdicts_put(verdicts, &changed);
 }
 
@@ -330,7 +368,7 @@ void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_sha
     struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
     if (kept && !kept->sessions.wanted) {
         kept->sessions.wanted = true;
-        pm_kept_put(&verdicts->fresh, kept);
+        note_fresh(verdicts, kept, OVER_SESSIONS);
     }
     pthread_mutex_unlock(&verdicts->lock);
 }
@@ -378,7 +416,7 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
     const bool paired = found && pair_up(found, half);
     if (found) {
         *kept = *found;
-        pm_kept_put(&verdicts->fresh, found);
+        note_fresh(verdicts, found, OVER_SESSIONS);
     }
     pthread_mutex_unlock(&verdicts->lock);
     return paired;
@@ -386,11 +424,36 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
 
 /* ---- saving ---- */
 
-static bool copy(const struct pm_kept_table *from, struct pm_kept_table *to)
+/* What is new of a variant over what is on the disk, where another process may have written
+ * meanwhile: of two verdicts the later one stays, and both sessions' trials count. */
+static struct pm_kept_variant merged(const struct pm_verdicts *verdicts,
+                                     const struct pm_kept_variant *disk,
+                                     const struct pm_kept_variant *fresh)
+{
+    struct pm_kept_variant both = *disk, ours = *fresh;
+    uint32_t parts = fresh->fresh;
+    if (disk->decided_at > ours.decided_at &&
+        pm_kept_verdict(disk, ours.decided_at) != PM_VERDICT_NONE)
+        parts &= ~(uint32_t)THE_VERDICT;
+    else if ((parts & THE_VERDICT) && ours.tried.count > 0)
+        count_trial(&ours, disk, verdicts->session);
+    take_parts(&both, &ours, parts);
+    if (both.used_at < disk->used_at)
+        both.used_at = disk->used_at;
+    return both;
+}
+
+static bool merge(const struct pm_verdicts *verdicts, const struct pm_kept_table *fresh,
+                  struct pm_kept_table *table)
 {
     bool ok = true;
-    for (size_t i = 0; ok && i < from->count; i++)
-        ok = pm_kept_put(to, &from->variants[i]);
+    for (size_t i = 0; ok && i < fresh->count; i++) {
+        const struct pm_kept_variant *kept = &fresh->variants[i],
+                                     *disk = pm_kept_find(table, &kept->key, &kept->original,
+                                                          &kept->environment);
+        const struct pm_kept_variant both = disk ? merged(verdicts, disk, kept) : *kept;
+        ok = pm_kept_put(table, &both);
+    }
     return ok;
 }
 
@@ -402,7 +465,7 @@ static bool write_over(const struct pm_verdicts *verdicts, const struct pm_kept_
     struct pm_buffer text;
     load(verdicts, &table, NULL);
     pm_buffer_init(&text, MOST_BYTES);
-    const bool ok = copy(fresh, &table) && pm_kept_format(&table, verdicts->layer, &text)
+    const bool ok = merge(verdicts, fresh, &table) && pm_kept_format(&table, verdicts->layer, &text)
                         ? pm_file_write(verdicts->path, text.data, text.size, error)
                         : pm_fail(error, PM_ERROR_MEMORY, "no memory for verdicts");
     pm_buffer_finish(&text);
@@ -430,8 +493,9 @@ static void take_back(struct pm_verdicts *verdicts, const struct pm_kept_table *
     pthread_mutex_lock(&verdicts->lock);
     for (size_t i = 0; i < unsaved->count; i++) {
         const struct pm_kept_variant *kept = &unsaved->variants[i];
-        if (!pm_kept_find(&verdicts->fresh, &kept->key, &kept->original, &kept->environment))
-            pm_kept_put(&verdicts->fresh, kept); /* out of memory: it costs a trial */
+        const struct pm_kept_variant *newer =
+            pm_kept_find(&verdicts->fresh, &kept->key, &kept->original, &kept->environment);
+        note_fresh(verdicts, newer ? newer : kept, kept->fresh);
     }
     pthread_mutex_unlock(&verdicts->lock);
 }

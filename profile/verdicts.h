@@ -5,9 +5,10 @@
  * On the disk, beside the journal of safe mode (journal.h), so that PIECEMEAL_JOURNAL moves both:
  * `$PLACE_DATA/journal/<safe name of game>/verdicts`, a text, read once and replaced whole (rename)
  * whenever something is learned, so that a session that is killed keeps what it learned before.
- * Several processes of a game share it: what another one has written meanwhile stays. Of another
- * build of the layer or damaged it is ignored. It has PM_VERDICTS_MOST variants at most; what was
- * used longest ago goes.
+ * Several processes of a game share it: what another one has written meanwhile stays, also of the
+ * same variant, but for what this one has learned itself; of two verdicts the later one stays. Of
+ * another build of the layer or damaged it is ignored. It has PM_VERDICTS_MOST variants at most;
+ * what was used longest ago goes.
  *
  * A variant is named by the key of the specialized module, by that of what it was made of, and by
  * its environment with device, driver and driver's version: a new driver or PGO database has no
@@ -116,6 +117,8 @@ struct pm_kept_variant {
         uint32_t count;
         uint32_t ratios[PM_SESSIONS_TRIED]; /* time with it over time without, in millionths */
     } tried;
+
+    uint32_t fresh; /* verdicts.c's: which parts are not saved yet; not on the disk */
 };
 
 struct pm_verdicts;

@@ -49,6 +49,12 @@ static void keep(struct pm_verdicts *verdicts, const struct pm_kept_variant *kep
         fail_msg("%s", error.message);
 }
 
+static void keep_trial(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept)
+{
+    pm_verdicts_put_trial(verdicts, kept);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+}
+
 static bool find(struct pm_verdicts *verdicts, const struct pm_kept_variant *named,
                  const struct pm_environment *environment, struct pm_kept_variant *found)
 {
@@ -287,8 +293,7 @@ static struct pm_kept_variant try_it(enum pm_verdict verdict, double ratio)
     struct pm_error damaged = {0};
     struct pm_verdicts *verdicts = open_it(&damaged);
     assert_int_equal(damaged.code, PM_OK);
-    pm_verdicts_put_trial(verdicts, &said);
-    assert_true(pm_verdicts_save(verdicts, NULL));
+    keep_trial(verdicts, &said);
     pm_verdicts_close(verdicts);
     verdicts = open_it(&damaged);
     assert_int_equal(damaged.code, PM_OK);
@@ -329,9 +334,10 @@ static void those_that_never_agree_end(void **unused)
     (void)unused;
     struct pm_kept_variant kept;
     for (int i = 0; i < PM_SESSIONS_TRIED; i++) {
-        kept = try_it(i % 2 == 0 ? PM_VERDICT_FASTER : PM_VERDICT_UNDECIDED, i % 2 == 0 ? 0.8 : 1.1);
-        assert_int_equal(kept.verdict, i + 1 < PM_SESSIONS_TRIED ? PM_VERDICT_FASTER
-                                                                 : PM_VERDICT_UNDECIDED);
+        kept =
+            try_it(i % 2 == 0 ? PM_VERDICT_FASTER : PM_VERDICT_UNDECIDED, i % 2 == 0 ? 0.8 : 1.1);
+        assert_int_equal(kept.verdict,
+                         i + 1 < PM_SESSIONS_TRIED ? PM_VERDICT_FASTER : PM_VERDICT_UNDECIDED);
         assert_int_equal(kept.tried.count, i + 1);
     }
     /* Nor is what is no faster on average. */
@@ -341,7 +347,8 @@ static void those_that_never_agree_end(void **unused)
     assert_int_equal(kept.verdict, PM_VERDICT_UNDECIDED);
 }
 
-/* However often a session tries it again; and of what else was timed, or long ago, nothing counts. */
+/* However often a session tries it again; and of what else was timed, or long ago, nothing counts.
+ */
 static void a_session_counts_once(void **unused)
 {
     (void)unused;
@@ -372,6 +379,63 @@ static void a_session_counts_once(void **unused)
     other.tried.count = 0;
     assert_true(pm_kept_is_sure(&other, 8));
     pm_verdicts_close(verdicts);
+}
+
+/* Two that run at once learn of the same variant: neither takes back what the other one has saved.
+ */
+static void what_another_one_found_stays(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant faster = variant('a', PM_VERDICT_FASTER, 0.8);
+    struct pm_kept_variant slower = variant('a', PM_VERDICT_SLOWER, 1.3), made = faster, kept;
+    made.verdict = PM_VERDICT_NONE;
+    made.made.count = 10;
+    snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
+    kept = try_it(PM_VERDICT_FASTER, 0.8);
+    struct pm_verdicts *one = open_it(NULL), *other = open_it(NULL);
+    slower.decided_at++;
+    keep_trial(other, &slower);
+    /* Whether the one has made it, */
+    pm_verdicts_put_made(one, &made);
+    assert_true(pm_verdicts_save(one, NULL));
+    assert_kept(&slower);
+    /* seen it, */
+    pm_verdicts_put_seen(one, &made);
+    pm_verdicts_want_sessions(one, &made.key, &made.original, &gpu);
+    assert_true(pm_verdicts_save(one, NULL));
+    assert_kept(&slower);
+    /* or said of it, but earlier, that it is faster. */
+    keep_trial(one, &faster);
+    assert_kept(&slower);
+    pm_verdicts_close(one);
+    pm_verdicts_close(other);
+    /* What the one has learned is there as well. */
+    one = open_it(NULL);
+    assert_true(find(one, &made, &gpu, &kept));
+    assert_true(kept.made.count == 10 && kept.sessions.wanted);
+    pm_verdicts_close(one);
+}
+
+/* Sessions that overlap agree, too. */
+static void trials_at_once_both_count(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant found[] = {variant('a', PM_VERDICT_FASTER, 0.8),
+                                            variant('a', PM_VERDICT_FASTER, 0.79)};
+    struct pm_verdicts *both[2] = {open_it(NULL), open_it(NULL)};
+    struct pm_kept_variant kept;
+    for (int i = 0; i < 2; i++)
+        keep_trial(both[i], &found[i]);
+    /* Once each, however often it is saved. */
+    keep_trial(both[1], &found[1]);
+    for (int i = 0; i < 2; i++)
+        pm_verdicts_close(both[i]);
+    struct pm_verdicts *verdicts = open_it(NULL);
+    assert_true(find(verdicts, &found[0], &gpu, &kept));
+    pm_verdicts_close(verdicts);
+    assert_int_equal(kept.tried.count, 2);
+    assert_true(kept.tried.ratios[0] == 800000 && kept.tried.ratios[1] == 790000);
+    assert_true(pm_kept_is_sure(&kept, 2));
 }
 
 /* Sessions that had either side make a pair, whichever came first. */
@@ -525,8 +589,7 @@ static void damage_is_ignored(void **unused)
     struct pm_buffer text;
     const struct pm_kept_variant a = variant('a', PM_VERDICT_FASTER, 0.8);
     struct pm_verdicts *verdicts = open_it(NULL);
-    pm_verdicts_put_trial(verdicts, &a);
-    assert_true(pm_verdicts_save(verdicts, NULL));
+    keep_trial(verdicts, &a);
     pm_verdicts_close(verdicts);
     path_of(path, sizeof path);
     pm_buffer_init(&text, 1 << 20);
@@ -603,6 +666,8 @@ int main(void)
         JOURNALS_TEST(several_sessions_must_agree),
         JOURNALS_TEST(those_that_never_agree_end),
         JOURNALS_TEST(a_session_counts_once),
+        JOURNALS_TEST(what_another_one_found_stays),
+        JOURNALS_TEST(trials_at_once_both_count),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(two_originals_share_nothing),
     };

@@ -17,7 +17,8 @@
  *
  * A driver may make one shader's pipelines in one process faster than in the next (where code and
  * images lie in memory decides, docs/results/variants.md), so a trial's interval says nothing of
- * the next process. What each session's trial found is kept, and whether they agree can be asked.
+ * the next process. What each session's trial found is kept, and whether they agree can be asked. A
+ * session is what pm_verdicts_open begins: two instances of one process count as two.
  *
  * Thread safety: any thread, but for opening and closing. A forked child's copy is not saved.
  */
@@ -216,7 +217,7 @@ struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
                                      const struct pm_shader_key *original,
                                      const struct pm_environment *environment);
-/* A ratio as it is kept. */
+/* A ratio as it is kept: in millionths, at least one, which its logarithm needs. */
 uint32_t pm_kept_millionths(double ratio);
 
 bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b);

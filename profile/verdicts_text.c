@@ -326,7 +326,7 @@ bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *t
 uint32_t pm_kept_millionths(double ratio)
 {
     const double most = ratio < MOST_RATIO ? ratio : MOST_RATIO;
-    return most > 0 ? (uint32_t)lround(most * PER_RATIO) : 0;
+    return most * PER_RATIO > 1 ? (uint32_t)lround(most * PER_RATIO) : 1;
 }
 
 static uint64_t whole(double sum)
@@ -395,9 +395,9 @@ static bool format_seen(const struct pm_kept_variant *kept, struct pm_buffer *ou
 static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
 {
     const struct pm_session_half *half = &kept->sessions.half;
-    bool ok = !kept->sessions.wanted ||
-              (pm_buffer_append_string(out, "sessions") &&
-               format_ratios(kept->sessions.ratios, kept->sessions.count, out));
+    bool ok =
+        !kept->sessions.wanted || (pm_buffer_append_string(out, "sessions") &&
+                                   format_ratios(kept->sessions.ratios, kept->sessions.count, out));
     if (!ok || !half->there)
         return ok;
     ok =
@@ -411,8 +411,7 @@ bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct
 {
     bool ok = pm_buffer_printf(out, HEADER "layer %s\n", layer);
     for (size_t i = 0; ok && i < table->count; i++)
-        ok = format_one(&table->variants[i], out) &&
-             format_tried(&table->variants[i], out) && format_seen(&table->variants[i], out) &&
-             format_sessions(&table->variants[i], out);
+        ok = format_one(&table->variants[i], out) && format_tried(&table->variants[i], out) &&
+             format_seen(&table->variants[i], out) && format_sessions(&table->variants[i], out);
     return ok;
 }

@@ -438,6 +438,27 @@ static void trials_at_once_both_count(void **unused)
     assert_true(pm_kept_is_sure(&kept, 2));
 }
 
+/* A variant that takes next to nothing is no damage. */
+static void tiny_ratios_are_kept(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant made = variant('c', PM_VERDICT_NONE, 1);
+    struct pm_kept_variant kept;
+    struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {10000000}};
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_made(verdicts, &made);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu);
+    assert_false(add_half(verdicts, &made, &half, &kept));
+    half.variant = true;
+    half.nanoseconds[0] = 1;
+    assert_true(add_half(verdicts, &made, &half, &kept));
+    assert_int_equal(kept.sessions.ratios[0], 1);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    kept = try_it(PM_VERDICT_FASTER, 4e-7);
+    assert_int_equal(kept.tried.ratios[0], 1);
+}
+
 /* Sessions that had either side make a pair, whichever came first. */
 static void sessions_make_pairs(void **unused)
 {
@@ -668,6 +689,7 @@ int main(void)
         JOURNALS_TEST(a_session_counts_once),
         JOURNALS_TEST(what_another_one_found_stays),
         JOURNALS_TEST(trials_at_once_both_count),
+        JOURNALS_TEST(tiny_ratios_are_kept),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(two_originals_share_nothing),
     };

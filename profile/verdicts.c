@@ -121,6 +121,7 @@ struct search {
     const struct pm_environment *environment;
     uint64_t options;
     int64_t now;
+    uint32_t least;                      /* sessions, for one to be sure */
     const struct pm_signed_verdicts *by; /* NULL but for what is signed */
     const struct pm_environment *by_environment;
 };
@@ -145,12 +146,22 @@ static bool is_signed(const struct pm_kept_variant *kept, const struct search *s
     return verdict && verdict->faster;
 }
 
+static bool is_better(const struct pm_kept_variant *kept, const struct pm_kept_variant *than,
+                      const struct search *search)
+{
+    const bool sure = pm_kept_is_sure(kept, search->least);
+    if (sure != pm_kept_is_sure(than, search->least))
+        return sure;
+    return kept->decided_at > than->decided_at ||
+           (kept->decided_at == than->decided_at && kept->used_at > than->used_at);
+}
+
 static bool find_of_original(struct pm_verdicts *verdicts, const struct search *search,
                              bool (*is_it)(const struct pm_kept_variant *kept,
                                            const struct search *search),
                              struct pm_kept_variant *kept)
 {
-    const struct pm_kept_variant *latest = NULL;
+    const struct pm_kept_variant *best = NULL;
     if (!verdicts)
         return false;
     pthread_mutex_lock(&verdicts->lock);
@@ -159,22 +170,20 @@ static bool find_of_original(struct pm_verdicts *verdicts, const struct search *
         if (pm_shader_key_equal(&other->original, search->original) &&
             pm_kept_same_environment(&other->environment, search->environment) &&
             other->made.count > 0 && other->made.options == search->options &&
-            is_it(other, search) &&
-            (!latest || other->decided_at > latest->decided_at ||
-             (other->decided_at == latest->decided_at && other->used_at > latest->used_at)))
-            latest = other;
+            is_it(other, search) && (!best || is_better(other, best, search)))
+            best = other;
     }
-    if (latest)
-        *kept = *latest;
+    if (best)
+        *kept = *best;
     pthread_mutex_unlock(&verdicts->lock);
-    return latest != NULL;
+    return best != NULL;
 }
 
 bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
                              const struct pm_environment *environment, uint64_t options,
-                             int64_t now, struct pm_kept_variant *kept)
+                             int64_t now, uint32_t least, struct pm_kept_variant *kept)
 {
-    const struct search search = {original, environment, options, now, NULL, NULL};
+    const struct search search = {original, environment, options, now, least, NULL, NULL};
     return find_of_original(verdicts, &search, is_faster, kept);
 }
 
@@ -182,7 +191,7 @@ bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shad
                               const struct pm_environment *environment, uint64_t options,
                               int64_t now, struct pm_kept_variant *kept)
 {
-    const struct search search = {original, environment, options, now, NULL, NULL};
+    const struct search search = {original, environment, options, now, 1, NULL, NULL};
     return find_of_original(verdicts, &search, is_wanted, kept);
 }
 
@@ -192,7 +201,7 @@ bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signe
                              const struct pm_environment *environment, uint64_t options,
                              int64_t now, struct pm_kept_variant *kept)
 {
-    const struct search search = {original, environment, options, now, by, by_environment};
+    const struct search search = {original, environment, options, now, 1, by, by_environment};
     return by->count > 0 && find_of_original(verdicts, &search, is_signed, kept);
 }
 

@@ -142,10 +142,10 @@ bool pm_verdicts_find(struct pm_verdicts *verdicts, const struct pm_shader_key *
                       const struct pm_environment *environment, struct pm_kept_variant *kept);
 
 /* Of the variants of an original that were found faster and can be made again, the one that was
- * tried last. */
+ * tried last; one of which at least so many sessions are sure (pm_kept_is_sure) before others. */
 bool pm_verdicts_find_faster(struct pm_verdicts *verdicts, const struct pm_shader_key *original,
                              const struct pm_environment *environment, uint64_t options,
-                             int64_t now, struct pm_kept_variant *kept);
+                             int64_t now, uint32_t least, struct pm_kept_variant *kept);
 
 /* Likewise of those without a verdict that are to be tried over sessions, the one that was used
  * last.

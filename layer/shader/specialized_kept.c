@@ -280,9 +280,8 @@ static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
 static bool is_tried_now(const struct pm_specialized_kept *kept,
                          const struct pm_kept_variant *variant, int64_t now)
 {
-    return is_tried_again(kept, variant) ||
-           (tries(kept) && variant->sessions.wanted &&
-            pm_session_half_waits(&variant->sessions.half, now));
+    return is_tried_again(kept, variant) || (tries(kept) && variant->sessions.wanted &&
+                                             pm_session_half_waits(&variant->sessions.half, now));
 }
 
 /* What is to be done with the variant of an original that was made with these options. */
@@ -302,7 +301,8 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
     const struct pm_environment by = pm_session_environment(kept->device, plain),
                                 *environment = &by;
     const bool known =
-        pm_verdicts_find_faster(kept->verdicts, original, environment, options, now, variant);
+        pm_verdicts_find_faster(kept->verdicts, original, environment, options, now,
+                                kept->device->instance->config.optimize.agreeing_sessions, variant);
     chosen->faster = known && !is_tried_now(kept, variant, now);
     /* As good as a verdict of this machine's own, where that has none. */
     if (!known && pm_verdicts_find_signed(kept->verdicts, &kept->device->instance->signed_verdicts,

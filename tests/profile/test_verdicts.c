@@ -241,7 +241,7 @@ static void how_it_is_made(void **unused)
     assert_false(pm_verdicts_any_at_once(verdicts, &gpu));
     pm_verdicts_put_made(verdicts, &made);
     assert_false(
-        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
+        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, 1, &found));
     keep(verdicts, &a);
     keep(verdicts, &c);
     pm_verdicts_close(verdicts);
@@ -249,7 +249,7 @@ static void how_it_is_made(void **unused)
     verdicts = open_it(NULL);
     assert_true(pm_verdicts_any_at_once(verdicts, &gpu));
     assert_true(
-        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, &found));
+        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options, NOW, 1, &found));
     assert_true(pm_shader_key_equal(&found.key, &a.key));
     assert_true(found.made.hash.high == UINT64_MAX && found.made.hash.low == 7);
     assert_true(found.made.count == 1000 && found.made.took == 1234567);
@@ -276,12 +276,12 @@ static void how_it_is_made(void **unused)
     assert_false(pm_kept_parse(&table, LAYER, lines, text.size, &error));
     pm_buffer_finish(&text);
     /* Not with other options, not when the verdict is old, nor when it is another one. */
-    assert_false(
-        pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, &found));
+    assert_false(pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options + 1, NOW, 1,
+                                         &found));
     assert_false(pm_verdicts_find_faster(verdicts, &a.original, &gpu, made.made.options,
-                                         NOW + 1000LL * DAY, &found));
+                                         NOW + 1000LL * DAY, 1, &found));
     assert_false(
-        pm_verdicts_find_faster(verdicts, &c.original, &gpu, made.made.options, NOW, &found));
+        pm_verdicts_find_faster(verdicts, &c.original, &gpu, made.made.options, NOW, 1, &found));
     pm_verdicts_close(verdicts);
 }
 
@@ -438,6 +438,29 @@ static void trials_at_once_both_count(void **unused)
     assert_true(pm_kept_is_sure(&kept, 2));
 }
 
+/* What has proven itself is used while a newer one has yet to. */
+static void a_sure_one_comes_before_a_newer_one(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant sure = variant('a', PM_VERDICT_FASTER, 0.8), newer = sure, found;
+    newer.key = journals_key('n');
+    newer.decided_at++;
+    for (int i = 0; i < 2; i++)
+        (void)try_it(PM_VERDICT_FASTER, 0.8);
+    sure.made.count = newer.made.count = 10;
+    snprintf(sure.made.entry_point, sizeof sure.made.entry_point, "main");
+    snprintf(newer.made.entry_point, sizeof newer.made.entry_point, "main");
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_made(verdicts, &sure);
+    pm_verdicts_put_made(verdicts, &newer);
+    keep_trial(verdicts, &newer);
+    for (uint32_t least = 1; least < 4; least++) {
+        assert_true(pm_verdicts_find_faster(verdicts, &sure.original, &gpu, 0, NOW, least, &found));
+        assert_true(pm_shader_key_equal(&found.key, least == 2 ? &sure.key : &newer.key));
+    }
+    pm_verdicts_close(verdicts);
+}
+
 /* A variant that takes next to nothing is no damage. */
 static void tiny_ratios_are_kept(void **unused)
 {
@@ -533,10 +556,10 @@ static void two_originals_share_nothing(void **unused)
     pm_verdicts_close(verdicts);
     verdicts = open_it(NULL);
     /* The verdict is the one's, and it runs with its own values alone. */
-    assert_true(pm_verdicts_find_faster(verdicts, &one.original, &gpu, 0, NOW, &found));
+    assert_true(pm_verdicts_find_faster(verdicts, &one.original, &gpu, 0, NOW, 1, &found));
     assert_int_equal(found.made.pushed[0].word, 0);
     assert_int_equal(found.made.pushed[0].value, 1);
-    assert_false(pm_verdicts_find_faster(verdicts, &other.original, &gpu, 0, NOW, &found));
+    assert_false(pm_verdicts_find_faster(verdicts, &other.original, &gpu, 0, NOW, 1, &found));
     assert_true(find(verdicts, &other, &gpu, &found));
     assert_int_equal(found.verdict, PM_VERDICT_NONE);
     assert_int_equal(found.made.pushed[0].word, 3);
@@ -689,6 +712,7 @@ int main(void)
         JOURNALS_TEST(a_session_counts_once),
         JOURNALS_TEST(what_another_one_found_stays),
         JOURNALS_TEST(trials_at_once_both_count),
+        JOURNALS_TEST(a_sure_one_comes_before_a_newer_one),
         JOURNALS_TEST(tiny_ratios_are_kept),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(two_originals_share_nothing),

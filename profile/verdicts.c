@@ -275,7 +275,7 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
         changed = *old;
         take_parts(&changed, kept, part);
         if (part == THE_VERDICT)
-            changed.sessions.wanted = old->sessions.wanted;
+            changed.sessions.wanted = kept->kind == PM_TIMED_SESSIONS && old->sessions.wanted;
     }
     if (pm_kept_put(&verdicts->table, &changed))
         note_fresh(verdicts, &changed, part);
@@ -369,14 +369,15 @@ bool pm_session_half_waits(const struct pm_session_half *half, int64_t now)
 
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                                const struct pm_shader_key *original,
-                               const struct pm_environment *environment)
+                               const struct pm_environment *environment, bool wanted)
 {
     if (!verdicts)
         return;
     pthread_mutex_lock(&verdicts->lock);
     struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
-    if (kept && !kept->sessions.wanted) {
-        kept->sessions.wanted = true;
+    if (kept && kept->sessions.wanted != wanted) {
+        memset(&kept->sessions, 0, sizeof kept->sessions);
+        kept->sessions.wanted = wanted;
         note_fresh(verdicts, kept, OVER_SESSIONS);
     }
     pthread_mutex_unlock(&verdicts->lock);

@@ -188,10 +188,12 @@ bool pm_kept_is_sure(const struct pm_kept_variant *kept, uint32_t least);
 /* Keeps what a contest has seen of a variant (`seen` and `seen_at`), in place of what it had. */
 void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
 
-/* Nothing could be timed of a variant that is kept: it is to be tried over sessions. */
+/* Nothing could be timed in turn of a variant that is kept: it is to be tried over sessions, which
+ * begin without a pair. Not wanted: nothing could be timed over sessions. A verdict of what was
+ * timed in turn takes it back, too. */
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                                const struct pm_shader_key *original,
-                               const struct pm_environment *environment);
+                               const struct pm_environment *environment, bool wanted);
 /* What a session timed of it becomes a pair with what an earlier one did on the other side, or
  * waits for one. true: it is a pair; *kept has them all. */
 bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,

@@ -33,6 +33,7 @@ struct pm_session_trial {
     bool variant;                 /* the side */
     _Atomic uint32_t used;        /* uses that were recorded */
     _Atomic bool done;            /* enough was timed */
+    _Atomic bool anew;            /* bound in what is recorded for one submission */
     struct pm_session_use uses[PM_SESSION_USES];
 };
 
@@ -145,6 +146,15 @@ struct pm_session_trial *pm_session_of(const struct pm_command *command, int poi
                : NULL;
 }
 
+void pm_session_recorded_anew(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    struct pm_session_trial *trial =
+        pipeline != NULL ? atomic_load_explicit(&pipeline->session, memory_order_relaxed) : NULL;
+    if (trial != NULL)
+        atomic_store_explicit(&trial->anew, true, memory_order_relaxed);
+}
+
 struct pm_session_use *pm_session_next(struct pm_session_trial *trial)
 {
     const uint32_t number = atomic_fetch_add(&trial->used, 1);
@@ -193,6 +203,21 @@ static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paire
     return PM_SLOWER;
 }
 
+/* Nothing was timed: the next session tries it in turn, where the program records anew, or where it
+ * had the time and no session before it has timed anything. */
+static void end_in_vain(const struct pm_session_trial *trial,
+                        const struct pm_environment *environment)
+{
+    struct pm_verdicts *verdicts = pm_session_verdicts(trial->owner->device->instance);
+    const struct pm_shader_key *key = &trial->named.key, *original = &trial->named.original;
+    struct pm_kept_variant kept;
+    if (!pm_verdicts_find(verdicts, key, original, environment, &kept))
+        return;
+    const bool never = kept.sessions.count == 0 && !kept.sessions.half.there;
+    if (atomic_load(&trial->anew) || (never && atomic_load(&trial->owner->closed)))
+        pm_verdicts_want_sessions(verdicts, key, original, environment, false);
+}
+
 /* The session's part in the trial is over. Waits for the disk. */
 static void finish(struct pm_session_trial *trial)
 {
@@ -210,8 +235,12 @@ static void finish(struct pm_session_trial *trial)
         half.nanoseconds[i] = median(&trial->uses[i]);
         any |= half.nanoseconds[i] > 0;
     }
-    if (atomic_exchange(&trial->done, true) || !any)
+    if (atomic_exchange(&trial->done, true))
         return;
+    if (!any) {
+        end_in_vain(trial, &environment);
+        return;
+    }
     struct pm_kept_variant kept = {.sessions.count = 0};
     struct pm_paired paired = {.ratio = 1, .low = 0, .high = INFINITY};
     char key[PM_SHADER_KEY_TEXT];

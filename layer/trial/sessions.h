@@ -11,6 +11,9 @@
  * logarithm is as likely above as below zero, whatever drifts from session to session; and pairs
  * have no session in common. Two in a row that say a quarter slower are enough to drop a variant.
  *
+ * A session that times nothing, though what is bound was recorded for one submission or none before
+ * it timed anything, is the last one: the next tries it in turn.
+ *
  * A use is timed by two queries that its recording resets itself, outside of render passes. They
  * are read after each submission until there is enough. Where a render pass instance executes
  * secondary command buffers it is left alone, and so is a device without hostQueryReset.
@@ -47,6 +50,10 @@ bool pm_session_may_time(const struct pm_command *command);
 
 /* The trial of what is bound, while more of it is to be recorded; NULL: there is none. */
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point);
+
+/* What is bound takes part and is recorded for one submission alone, so that it can be timed in
+ * turn. */
+void pm_session_recorded_anew(const struct pm_command *command, int point);
 
 /* The next use of it; NULL: there are enough. */
 struct pm_session_use *pm_session_next(struct pm_session_trial *trial);

@@ -375,7 +375,7 @@ static void note_untimed(const struct pm_trial *trial)
     }
     const struct pm_environment environment = pm_session_environment(device, &trial->environment);
     pm_verdicts_want_sessions(pm_session_verdicts(device->instance), &trial->key, &trial->original,
-                              &environment);
+                              &environment, true);
     pm_log_debug(device->instance->log,
                  "a specialized shader %.12s cannot be timed in turn: sessions are", key);
 }

@@ -173,7 +173,9 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
 
 void pm_trial_bind(struct pm_command *command, int point)
 {
-    if (command->repeats && point == PM_GRAPHICS)
+    if (!command->repeats)
+        pm_session_recorded_anew(command, point);
+    else if (point == PM_GRAPHICS)
         pm_session_pass_bound(command);
     const struct pm_candidate *candidate =
         point == PM_GRAPHICS && command->pass.place != PM_PLACE_OUTSIDE

@@ -401,7 +401,7 @@ static void what_another_one_found_stays(void **unused)
     assert_kept(&slower);
     /* seen it, */
     pm_verdicts_put_seen(one, &made);
-    pm_verdicts_want_sessions(one, &made.key, &made.original, &gpu);
+    pm_verdicts_want_sessions(one, &made.key, &made.original, &gpu, true);
     assert_true(pm_verdicts_save(one, NULL));
     assert_kept(&slower);
     /* or said of it, but earlier, that it is faster. */
@@ -470,7 +470,7 @@ static void tiny_ratios_are_kept(void **unused)
     struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {10000000}};
     struct pm_verdicts *verdicts = open_it(NULL);
     pm_verdicts_put_made(verdicts, &made);
-    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, true);
     assert_false(add_half(verdicts, &made, &half, &kept));
     half.variant = true;
     half.nanoseconds[0] = 1;
@@ -493,7 +493,7 @@ static void sessions_make_pairs(void **unused)
     struct pm_verdicts *verdicts = open_it(NULL);
     pm_verdicts_put_made(verdicts, &made);
     assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
-    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, true);
     assert_true(pm_verdicts_any_at_once(verdicts, &gpu));
     assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
     for (int i = 0; i < 2; i++) {
@@ -526,12 +526,22 @@ static void sessions_make_pairs(void **unused)
     half = (struct pm_session_half){.there = true, .at = half.at, .nanoseconds = {0, 1000}};
     assert_false(add_half(verdicts, &made, &half, &found));
     /* With a verdict it is over. */
-    const struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.1);
+    struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.1);
+    decided.kind = PM_TIMED_SESSIONS;
     keep(verdicts, &decided);
     assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
     assert_true(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0,
                                          NOW + PM_DAYS_SLOWER * DAY, &found));
     assert_int_equal(found.sessions.count, 0);
+    /* What can be timed in turn is not tried so again, nor is what they can time nothing of. */
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, false);
+    assert_true(find(verdicts, &made, &gpu, &found));
+    assert_false(found.sessions.wanted);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, true);
+    decided.kind = PM_TIMED_CALLS;
+    keep(verdicts, &decided);
+    assert_true(find(verdicts, &made, &gpu, &found));
+    assert_false(found.sessions.wanted);
     pm_verdicts_close(verdicts);
 }
 
@@ -573,7 +583,7 @@ static void two_originals_share_nothing(void **unused)
     assert_true(find(verdicts, &other, &gpu, &found));
     assert_true(found.seen.count == 3 && found.made.pushed[0].value == 9);
     struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {1000}};
-    pm_verdicts_want_sessions(verdicts, &other.key, &other.original, &gpu);
+    pm_verdicts_want_sessions(verdicts, &other.key, &other.original, &gpu, true);
     assert_true(find(verdicts, &one, &gpu, &found));
     assert_false(found.sessions.wanted);
     assert_false(add_half(verdicts, &one, &half, &found));

@@ -436,6 +436,75 @@ static void a_much_slower_one_is_dropped_early(void **state)
     assert_int_equal(steady_session(200000, false, ""), 0);
 }
 
+/* In a menu that is recorded once, until nothing can be timed in turn. */
+static void stay_in_a_menu(void)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t until = 0;
+    pm_harness_begin(&trying.h, buffer, 0);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    while (optimized_logged("timed in turn: sessions are") == 0 && patience(&until))
+        submit_often(buffer);
+    optimized_assert_logged("timed in turn: sessions are", 1);
+}
+
+/* A session of a program that records each frame. */
+static void open_lively(uint64_t variant_cost)
+{
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    trying.dispatches = true;
+    trying.background = true;
+    trying_open(variant_cost, NULL);
+}
+
+static void run_until_tried(uint32_t times)
+{
+    uint64_t until = 0;
+    while (optimized_logged("tried a specialized shader") < times && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    optimized_assert_logged("tried a specialized shader", times);
+}
+
+/* What was timed in turn after all is tried again in turn, until sessions agree. */
+static void a_menu_makes_no_trial_over_sessions(void **state)
+{
+    (void)state;
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
+    open_lively(80000);
+    stay_in_a_menu();
+    run_until_tried(1);
+    trying_close();
+    open_lively(80000);
+    run_until_tried(2);
+    trying_close();
+    open_lively(80000);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 8);
+    trying_close();
+}
+
+/* A session that was part of such a trial and could time nothing, since the program records each
+ * frame, is the last one. */
+static void nor_does_one_that_was_never_left(void **state)
+{
+    (void)state;
+    open_lively(130000);
+    stay_in_a_menu();
+    trying_close();
+    open_lively(130000);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    optimized_assert_logged("tried a specialized shader", 0);
+    trying_close();
+    open_lively(130000);
+    run_until_tried(1);
+    assert_true(optimized_logged("is dropped") > 0);
+    trying_close();
+}
+
 static void nothing(VkCommandBuffer buffer)
 {
     (void)buffer;
@@ -490,6 +559,8 @@ int main(void)
         PM_LAYERED_TEST(render_passes_too),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
         PM_LAYERED_TEST(a_much_slower_one_is_dropped_early),
+        PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
+        PM_LAYERED_TEST(nor_does_one_that_was_never_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

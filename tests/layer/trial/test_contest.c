@@ -200,6 +200,12 @@ static void another_process_tries_what_won(void **state)
     optimized_assert_logged("the fastest is", 1);
 }
 
+/* Three are faster: one of them may be the canonical form, which makes no pair. */
+static double time_of_three(uint32_t index)
+{
+    return index == 2 ? 0.8 : index == 3 ? 0.85 : index == 4 ? 0.9 : 1.2;
+}
+
 /* Frames until pairs of recipes take part; those cost so much of the game's own. */
 static void run_until_pairs(double pair_time)
 {
@@ -208,14 +214,15 @@ static void run_until_pairs(double pair_time)
     while (optimized_logged("pairs of recipes") == 0 && patience(&until))
         trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
     optimized_assert_logged("pairs of recipes", 1);
+    optimized_assert_logged(": 0 pairs of recipes", 0);
 }
 
-/* Two recipes are faster; both together are faster still. */
+/* Some recipes are faster; two together are faster still. */
 static void a_pair_is_faster(void **state)
 {
     (void)state;
     for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = i == 2 ? 0.8 : i == 3 ? 0.85 : 1.2;
+        seen.times[i] = time_of_three(i);
     open_session();
     run_until_pairs(0.5);
     assert_true(run_until("the fastest is"));
@@ -240,11 +247,11 @@ static void a_pair_is_faster(void **state)
     close_session();
 }
 
-/* Of two recipes that are faster the better one wins, though both together cost so much. */
+/* Of recipes that are faster the best one wins, though two together cost so much. */
 static void better_one_wins(double pair_time)
 {
     for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = i == 2 ? 0.8 : i == 3 ? 0.85 : 1.2;
+        seen.times[i] = time_of_three(i);
     open_session();
     run_until_pairs(pair_time);
     const VkPipeline fastest = seen.pipelines[2];

@@ -443,9 +443,11 @@ static struct pm_kept_variant merged(const struct pm_verdicts *verdicts,
     struct pm_kept_variant both = *disk, ours = *fresh;
     uint32_t parts = fresh->fresh;
     if (disk->decided_at > ours.decided_at &&
-        pm_kept_verdict(disk, ours.decided_at) != PM_VERDICT_NONE)
+        pm_kept_verdict(disk, ours.decided_at) != PM_VERDICT_NONE) {
+        if ((parts & THE_VERDICT) && ours.tried.count > 0 && disk->tried.count > 0)
+            count_trial(&both, &ours, disk->tried.last);
         parts &= ~(uint32_t)THE_VERDICT;
-    else if ((parts & THE_VERDICT) && ours.tried.count > 0)
+    } else if ((parts & THE_VERDICT) && ours.tried.count > 0)
         count_trial(&ours, disk, verdicts->session);
     take_parts(&both, &ours, parts);
     if (both.used_at < disk->used_at)

@@ -275,18 +275,12 @@ static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
     return specialized ? PM_SESSION_VARIANT : PM_SESSION_ORIGINAL;
 }
 
-/* Whether what was found faster is tried over sessions. What was timed in turn is so again. */
-static bool is_over_sessions(const struct pm_kept_variant *variant)
-{
-    return variant->kind == PM_TIMED_SESSIONS && variant->sessions.wanted;
-}
-
 /* Whether a faster one has a trial all the same: too few sessions agree, by lot, or as the other
  * side of a session that the lot fell on. */
 static bool is_tried_now(const struct pm_specialized_kept *kept,
                          const struct pm_kept_variant *variant, int64_t now)
 {
-    return is_tried_again(kept, variant) || (tries(kept) && is_over_sessions(variant) &&
+    return is_tried_again(kept, variant) || (tries(kept) && variant->sessions.wanted &&
                                              pm_session_half_waits(&variant->sessions.half, now));
 }
 
@@ -318,7 +312,7 @@ static bool choose(const struct pm_specialized_kept *kept, const struct pm_shade
         return true;
     }
     chosen->session =
-        tries(kept) && (known ? !chosen->faster && is_over_sessions(variant)
+        tries(kept) && (known ? !chosen->faster && variant->sessions.wanted
                               : pm_verdicts_find_session(kept->verdicts, original, environment,
                                                          options, now, variant));
     chosen->again = known && !chosen->faster && !chosen->session && *variant->made.recipe;

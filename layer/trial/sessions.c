@@ -203,8 +203,9 @@ static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paire
     return PM_SLOWER;
 }
 
-/* Nothing was timed: the next session tries it in turn, where the program records anew, or where it
- * had the time and no session before it has timed anything. */
+/* Nothing was timed: the next session tries it in turn, where the program records anew or had the
+ * time. Where sessions before it have timed something, both must be: this one may have warmed it up
+ * and ended. */
 static void end_in_vain(const struct pm_session_trial *trial,
                         const struct pm_environment *environment)
 {
@@ -214,7 +215,8 @@ static void end_in_vain(const struct pm_session_trial *trial,
     if (!pm_verdicts_find(verdicts, key, original, environment, &kept))
         return;
     const bool never = kept.sessions.count == 0 && !kept.sessions.half.there;
-    if (atomic_load(&trial->anew) || (never && atomic_load(&trial->owner->closed)))
+    const bool anew = atomic_load(&trial->anew), long_enough = atomic_load(&trial->owner->closed);
+    if (never ? anew || long_enough : anew && long_enough)
         pm_verdicts_want_sessions(verdicts, key, original, environment, false);
 }
 

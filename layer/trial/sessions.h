@@ -11,8 +11,9 @@
  * logarithm is as likely above as below zero, whatever drifts from session to session; and pairs
  * have no session in common. Two in a row that say a quarter slower are enough to drop a variant.
  *
- * A session that times nothing, though what is bound was recorded for one submission or none before
- * it timed anything, is the last one: the next tries it in turn.
+ * A session that times nothing is the last one, where what is bound was recorded for one submission
+ * alone or the session was long enough; if one before it has timed something, where both are so.
+ * The next one tries it in turn.
  *
  * A use is timed by two queries that its recording resets itself, outside of render passes. They
  * are read after each submission until there is enough. Where a render pass instance executes

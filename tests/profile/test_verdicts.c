@@ -438,6 +438,26 @@ static void trials_at_once_both_count(void **unused)
     assert_true(pm_kept_is_sure(&kept, 2));
 }
 
+/* Whichever of them is saved first. */
+static void the_earlier_trial_counts_if_saved_later(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant earlier = variant('a', PM_VERDICT_FASTER, 0.8), later = earlier, kept;
+    later.ratio = 0.79;
+    later.decided_at++;
+    struct pm_verdicts *both[2] = {open_it(NULL), open_it(NULL)};
+    keep_trial(both[0], &later);
+    keep_trial(both[1], &earlier);
+    for (int i = 0; i < 2; i++)
+        pm_verdicts_close(both[i]);
+    struct pm_verdicts *verdicts = open_it(NULL);
+    assert_true(find(verdicts, &earlier, &gpu, &kept));
+    pm_verdicts_close(verdicts);
+    assert_true(kept.decided_at == later.decided_at);
+    assert_int_equal(kept.tried.count, 2);
+    assert_true(kept.tried.ratios[0] == 800000 && kept.tried.ratios[1] == 790000);
+}
+
 /* What has proven itself is used while a newer one has yet to. */
 static void a_sure_one_comes_before_a_newer_one(void **unused)
 {
@@ -722,6 +742,7 @@ int main(void)
         JOURNALS_TEST(a_session_counts_once),
         JOURNALS_TEST(what_another_one_found_stays),
         JOURNALS_TEST(trials_at_once_both_count),
+        JOURNALS_TEST(the_earlier_trial_counts_if_saved_later),
         JOURNALS_TEST(a_sure_one_comes_before_a_newer_one),
         JOURNALS_TEST(tiny_ratios_are_kept),
         JOURNALS_TEST(sessions_make_pairs),

@@ -11,7 +11,8 @@
 # the next by more than a window costs, and a window and its pauses are of one process.
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. FRAMES, SKIP, BLOCK: as frame_cost
-# has them. SIZE: of the scenes. SECONDS_PLAYED: a game's session. PROBABILITIES, BATCHES: other p and b. KEEP=FOLDER keeps the games' logs.
+# has them. SIZE: of the scenes. SECONDS_PLAYED: a game's session. PROBABILITIES, BATCHES: other p and b. VARIANTS: no more
+# are made, so that soon none is compiled any more and what is left is what counting costs. KEEP=FOLDER keeps the games' logs.
 #
 # Needs the game and Xvfb.
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
@@ -101,13 +102,15 @@ game() {
     case $name in deferred | terrain) name+=-0 ;; esac
     new_program "$1"
     workload_command "$name" "$size" 100000000
+    more=()
+    [ -z "${VARIANTS:-}" ] || more=(--set limits.variants="$VARIANTS")
     for p in $probabilities; do
         for b in $batches; do
             session "$p-$b" "$seconds_played" TERM --set sampler.api_probability="$p" --set sampler.batch="$b" \
                 --set sampler.window_frames="$window" \
                 --set sampler.window_probability="$(awk -v w="$window" 'BEGIN { print 1 / w }')" \
                 --set optimize.zero=false --set optimize.blocks=false --set optimize.variants=false \
-                --set limits.background_share=1 -- "${command[@]}"
+                --set limits.background_share=1 "${more[@]}" -- "${command[@]}"
             row "$folder/$p-$b.log" "$p" "$b"
         done
     done

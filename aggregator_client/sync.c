@@ -9,11 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Does info->config speak for this game? */
-static bool applies(const struct pm_sync_info *info, const char *game)
+/* Is this game one that the caller speaks of? */
+static bool is_asked(const struct pm_sync_info *info, const char *game)
 {
-    if (!info->config || !info->config->aggregator.url)
-        return false;
     return (!info->game && !info->games) || (info->game && strcmp(info->game, game) == 0) ||
            (info->games && pm_names_has(info->games, game));
 }
@@ -24,12 +22,15 @@ bool pm_game_settings_init(struct pm_game_settings *settings, const struct pm_sy
     struct pm_error why = {0};
     memset(settings, 0, sizeof(*settings));
     pm_config_init(&settings->own);
-    bool understood = pm_config_load_waiting(&settings->own, game, &why);
+    const bool asked = is_asked(info, game);
+    char *const *environment = asked || !info->environment ? environ : info->environment;
+    bool understood = pm_config_load_waiting(&settings->own, game, environment, &why);
     if (!understood && why.code == PM_ERROR_MEMORY) {
         pm_config_finish(&settings->own);
         return pm_fail(error, why.code, "%s", why.message);
     }
-    settings->server = applies(info, game) ? info->config : &settings->own;
+    const bool applies = asked && info->config && info->config->aggregator.url;
+    settings->server = applies ? info->config : &settings->own;
     if (!understood) {
         /* It may be the file that withholds consent. */
         settings->withheld = true;

@@ -208,10 +208,11 @@ bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_e
     return loaded && pm_config_apply_environment(config, environ, error);
 }
 
-bool pm_config_load_waiting(struct pm_config *config, const char *game, struct pm_error *error)
+bool pm_config_load_waiting(struct pm_config *config, const char *game, char *const *environment,
+                            struct pm_error *error)
 {
     return load_own_file(config, game, error) &&
-           pm_config_apply_environment(config, environ, error);
+           pm_config_apply_environment(config, environment, error);
 }
 
 const char *pm_config_key(size_t index)

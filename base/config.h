@@ -123,8 +123,9 @@ bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_e
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
 
 /* The same of a game of which something waits to be sent: PIECEMEAL_CONFIG, which is for the game
- * that is started, does not replace its file. */
-bool pm_config_load_waiting(struct pm_config *config, const char *game, struct pm_error *error);
+ * that is started, does not replace its file. environment: as of pm_config_apply_environment. */
+bool pm_config_load_waiting(struct pm_config *config, const char *game, char *const *environment,
+                            struct pm_error *error);
 
 /* Where that file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed. NULL: no
  * home, or out of memory. */

@@ -45,3 +45,10 @@ int pm_tool_sync_failed(const char *command, const struct pm_error *error, size_
     fprintf(stderr, "next try: %s\n", next);
     return PM_EXIT_FAILED;
 }
+
+void pm_tool_say_waiting(FILE *out, const struct pm_sync_report *report)
+{
+    if (report->sessions_waiting > 0)
+        fprintf(out, ", %zu wait%s (%s)", report->sessions_waiting,
+                report->sessions_waiting == 1 ? "s" : "", report->waits_for);
+}

@@ -1,13 +1,18 @@
 /*
- * What to say when an aggregator did not answer: once, and when it is asked again.
+ * What to say of sessions that wait, and when an aggregator did not answer: once, and when it is
+ * asked again.
  *
  * Thread safety: starts a process; one thread.
  */
 #pragma once
 
-#include "base/error.h"
+#include "aggregator_client/client.h"
 #include <stddef.h>
+#include <stdio.h>
 
 /* Prints on stderr what failed, how many sessions wait for it, and when the next try is (the user's
  * timer's, where it is set), in one line. PM_EXIT_FAILED. */
 int pm_tool_sync_failed(const char *command, const struct pm_error *error, size_t waiting);
+
+/* ", 2 wait (why the first does)"; nothing where none waits. */
+void pm_tool_say_waiting(FILE *out, const struct pm_sync_report *report);

@@ -172,9 +172,11 @@ static bool upload(const struct pm_sync_info *run, const struct pm_run_games *ga
         pm_tool_sync_failed("run", &error, report.sessions_waiting); /* it stays spooled */
         return error.code == PM_ERROR_NETWORK;
     }
-    fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader profile%s\n",
+    fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader profile%s",
             report.sessions_uploaded, report.sessions_uploaded == 1 ? "" : "s",
             report.shaders_uploaded, report.shaders_uploaded == 1 ? "" : "s");
+    pm_tool_say_waiting(stderr, &report);
+    fprintf(stderr, "\n");
     return false;
 }
 
@@ -379,9 +381,12 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
 int pm_command_run(int argc, char **argv)
 {
     struct run run = {.local.lock = -1};
+    char **environment = pm_run_environment_now();
     int status = pm_run_options_read(argc, argv, &run.asked);
-    if (status >= 0)
+    if (status >= 0) {
+        free(environment);
         return status;
+    }
     struct pm_config config;
     struct pm_run_games games = {0};
     watch_signals(&run, &games);
@@ -391,6 +396,7 @@ int pm_command_run(int argc, char **argv)
         .config = &config,
         .log = log,
         .game = run.asked.game ? run.asked.game : config.game_name,
+        .environment = environment, /* without what is set for this run */
         .deadline_seconds = PULL_SECONDS,
         .retry_seconds = PULL_RETRY_SECONDS,
     };
@@ -404,5 +410,6 @@ int pm_command_run(int argc, char **argv)
     pm_run_games_finish(&games);
     pm_log_destroy(log);
     pm_config_finish(&config);
+    free(environment);
     return status;
 }

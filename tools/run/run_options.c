@@ -35,6 +35,17 @@ void pm_run_warn(const struct pm_error *error)
     fprintf(stderr, "piecemeal run: %s\n", error->message);
 }
 
+char **pm_run_environment_now(void)
+{
+    size_t count = 0;
+    while (environ[count])
+        count++;
+    char **now = calloc(count + 1, sizeof(*now));
+    if (now)
+        memcpy(now, environ, count * sizeof(*now));
+    return now ? now : calloc(1, sizeof(*now));
+}
+
 /* Checked here, so that a typo is told before the game starts; it travels through the environment.
  */
 bool pm_run_set(const char *key, const char *value, const char *what, struct pm_error *error)

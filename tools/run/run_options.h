@@ -15,6 +15,10 @@ struct pm_run_options {
     char **program;    /* and its arguments; NULL-terminated, argv's */
 };
 
+/* The environment as it is now, which later changes leave; to be freed. Where there is no memory
+ * for it an empty one. */
+char **pm_run_environment_now(void);
+
 /* Reads the command line. What is set there goes to the environment at once. -1: go on; else the
  * exit status. */
 int pm_run_options_read(int argc, char **argv, struct pm_run_options *options);

@@ -147,7 +147,9 @@ PIECEMEAL_SPOOL="$work/data/piecemeal/spool" "$spooling" 2 "$work/writes" 0
 expect 0 '^piecemeal run: uploaded 0 sessions' "$piecemeal" run --config "$work/other.json" -- true
 sed -i 's/"game": {"name": "Other"}, //' "$work/other.json"
 expect 0 '^piecemeal run: uploaded 0 sessions' "$piecemeal" run --config "$work/other.json" -- true
-# Nor does what is set for this run say where, nor is a game asked for that was not played.
+cp "$work/err" "$work/run"
+expect 1 '' grep v1/games "$work/run" # nor is it asked for
+# Nor does what is set for this run say where.
 expect 0 '^piecemeal run: uploaded 0 sessions, 0 shader profiles, 2 wait \(no aggregator.url is configured\)$' \
     "$piecemeal" run --game Other --set aggregator.url=http://127.0.0.1:2 -- true
 rm "$work/data/piecemeal/spool"/*.pmspool

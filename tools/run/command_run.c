@@ -315,7 +315,7 @@ static void take_before(struct run *run, const struct pm_sync_info *info,
     pm_run_trace_step(&run->trace, run->asked.local ? "take in" : "pull");
     if (run->kept)
         take_in_left(info->log); /* by a run that was killed */
-    else if (!run->asked.local && !info->config->aggregator.url)
+    else if (!run->asked.local && (!info->game || !info->config->aggregator.url))
         pm_run_games_pull(games, info->log);
     else if (!run->asked.local && !pm_sync_pull(info, &report, &error))
         pm_run_games_not_pulled(games, &error); /* a stale database, or none, is used */

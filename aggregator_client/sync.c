@@ -31,7 +31,7 @@ bool pm_game_settings_init(struct pm_game_settings *settings, const struct pm_sy
     }
     const bool applies = asked && info->config && info->config->aggregator.url;
     settings->server = applies ? info->config : &settings->own;
-    if (!understood) {
+    if (!understood && !(applies && info->replaces)) {
         /* It may be the file that withholds consent. */
         settings->withheld = true;
         snprintf(settings->why, sizeof(settings->why), "%s", why.message);

@@ -152,6 +152,12 @@ expect 1 '' grep v1/games "$work/run" # nor is it asked for
 # Nor does what is set for this run say where.
 expect 0 '^piecemeal run: uploaded 0 sessions, 0 shader profiles, 2 wait \(no aggregator.url is configured\)$' \
     "$piecemeal" run --game Other --set aggregator.url=http://127.0.0.1:2 -- true
+# A config of the game's own that cannot be read does not keep back what goes by another, one that withholds does.
+echo '{"nonsense": 1}' >"$configs/spooling.json"
+expect 0 '127.0.0.1:1/v1/uploads: ' "$piecemeal" run --game spooling --config "$work/other.json" -- true
+echo '{"consent": {"upload": false}}' >"$configs/spooling.json"
+expect 0 'uploaded 0 sessions, .* wait \(.*consent.upload withholds it' "$piecemeal" run --game spooling --config "$work/other.json" -- true
+rm "$configs/spooling.json"
 rm "$work/data/piecemeal/spool"/*.pmspool
 
 # ---- what was asked for and is not there ----

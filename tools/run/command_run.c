@@ -392,10 +392,12 @@ int pm_command_run(int argc, char **argv)
     watch_signals(&run, &games);
     prepare(&run, &config, &games);
     struct pm_log *log = pm_log_create(NULL, STDERR_FILENO, config.log.level, NULL);
+    const char *named = getenv("PIECEMEAL_CONFIG");
     const struct pm_sync_info info = {
         .config = &config,
         .log = log,
         .game = run.asked.game ? run.asked.game : config.game_name,
+        .replaces = named && named[0],
         .environment = environment, /* without what is set for this run */
         .deadline_seconds = PULL_SECONDS,
         .retry_seconds = PULL_RETRY_SECONDS,

@@ -41,8 +41,8 @@ struct pm_sync_info {
     const char *spool_folder;  /* NULL: the default */
     const char *game;          /* whose database to pull; NULL: every game in the cache and spool */
     const struct pm_names *games; /* that the configuration is for, too; NULL: none */
-    bool replaces; /* config is of a file that stands for the own ones of `game` and `games`, which then need not be
-                      readable */
+    bool replaces; /* config is of a file that stands for the own ones of `game` and `games`, which
+                      then need not be readable */
     char *const *environment;  /* what other games go by; NULL: environ */
     uint32_t deadline_seconds; /* give up after; 0: 30 */
     uint32_t retry_seconds;    /* begin no other try after; 0: the deadline */

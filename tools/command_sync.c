@@ -34,7 +34,7 @@ static void say(const struct pm_sync_report *report)
     printf("uploaded %zu session%s (%zu shader profile%s)", report->sessions_uploaded,
            report->sessions_uploaded == 1 ? "" : "s", report->shaders_uploaded,
            report->shaders_uploaded == 1 ? "" : "s");
-    pm_tool_say_waiting(stdout, report);
+    pm_tool_say_waiting(stdout, report->sessions_waiting, report->waits_for);
     if (report->sessions_damaged > 0)
         printf(", %zu damaged", report->sessions_damaged);
     if (report->sessions_refused > 0)

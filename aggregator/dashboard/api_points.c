@@ -194,7 +194,8 @@ static enum MHD_Result answer_points(struct pm_get *get, const struct pm_summary
                       summary, shader);
     const bool done = pm_curate_read_shader(pm_aggregator_curator(get->service->aggregator),
                                             summary->game, &key, observe, answer, &error);
-    if (done && answer->found) {
+    /* Another profile of the shader may be too large, and this one is there. */
+    if (answer->found && (done || error.code == PM_ERROR_LIMIT)) {
         add_bins(&answer->json);
         return pm_json_answer(get, &answer->json);
     }

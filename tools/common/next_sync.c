@@ -46,9 +46,8 @@ int pm_tool_sync_failed(const char *command, const struct pm_error *error, size_
     return PM_EXIT_FAILED;
 }
 
-void pm_tool_say_waiting(FILE *out, const struct pm_sync_report *report)
+void pm_tool_say_waiting(FILE *out, size_t waiting, const char *why)
 {
-    if (report->sessions_waiting > 0)
-        fprintf(out, ", %zu wait%s (%s)", report->sessions_waiting,
-                report->sessions_waiting == 1 ? "s" : "", report->waits_for);
+    if (waiting > 0)
+        fprintf(out, ", %zu wait%s (%s)", waiting, waiting == 1 ? "s" : "", why);
 }

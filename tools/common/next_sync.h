@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "aggregator_client/client.h"
+#include "base/error.h"
 #include <stddef.h>
 #include <stdio.h>
 
@@ -15,4 +15,4 @@
 int pm_tool_sync_failed(const char *command, const struct pm_error *error, size_t waiting);
 
 /* ", 2 wait (why the first does)"; nothing where none waits. */
-void pm_tool_say_waiting(FILE *out, const struct pm_sync_report *report);
+void pm_tool_say_waiting(FILE *out, size_t waiting, const char *why);

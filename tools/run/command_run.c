@@ -175,7 +175,7 @@ static bool upload(const struct pm_sync_info *run, const struct pm_run_games *ga
     fprintf(stderr, "piecemeal run: uploaded %zu session%s, %zu shader profile%s",
             report.sessions_uploaded, report.sessions_uploaded == 1 ? "" : "s",
             report.shaders_uploaded, report.shaders_uploaded == 1 ? "" : "s");
-    pm_tool_say_waiting(stderr, &report);
+    pm_tool_say_waiting(stderr, report.sessions_waiting, report.waits_for);
     fprintf(stderr, "\n");
     return false;
 }

@@ -265,7 +265,7 @@ static const char *what_next(const struct attempt *attempt, const struct pm_sess
     return status->trying > 0 ? "not all is decided: start it once more" : NULL;
 }
 
-/* *any: a session of these sampled something, or compared. */
+/* *any: a session of these sampled something, or drew while it compared. */
 static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *error)
 {
     for (unsigned number = 1; number <= attempt->sessions; number++) {
@@ -282,7 +282,7 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
             return false;
         find_game(attempt);
         const bool seen = attempt->game && pm_sentence_of(attempt->game, began, &status);
-        *any |= seen && (status.sampled > 0 || compares);
+        *any |= seen && (status.sampled > 0 || (compares && status.heartbeats > 0));
         if (!seen || pm_launch_asked() != 0 || !goes_on(attempt, &status, compares))
             return true; /* run said why */
         const char *next = what_next(attempt, &status, compares);

@@ -192,9 +192,9 @@ static bool take_session(struct taking *taking, const struct pm_spool_session *f
         ok = set_aside(file->path, &why, error);
     else if (ok && unlink(file->path) != 0 && errno != ENOENT)
         ok = pm_fail_errno(error, errno, "%s", file->path);
-    if (refused == 0 || refused < session.count) {
+    if (ok && (refused == 0 || refused < session.count)) {
         taking->report->checkpoints += session.checkpoints;
-        taking->report->sessions += ok;
+        taking->report->sessions++;
     }
     pm_session_finish(&session);
     return ok;

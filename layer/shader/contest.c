@@ -282,27 +282,31 @@ bool pm_contest_pair(struct pm_contest *contest)
  */
 #define ALPHA 0.02
 
-static bool is_part(const struct pm_variant_choice *part, const struct pm_variant_choice *of)
+static bool is_pair(const struct pm_variant_choice *choice)
 {
-    if (part->second || !part->recipe == !part->subgroup_size)
-        return false;
-    return part->recipe ? part->recipe == of->recipe || part->recipe == of->second
-                        : part->subgroup_size == of->subgroup_size;
+    return choice->second || (choice->recipe && choice->subgroup_size);
 }
 
-/* The faster one of a pair's two, if the pair was not shown to be faster than that; else itself. */
+/* Whether it stayed longer in the contest, or as long and is faster. */
+static bool is_ahead(const struct pm_anytime *a, const struct pm_anytime *b)
+{
+    return a->count != b->count ? a->count > b->count : pm_anytime_mean(a) < pm_anytime_mean(b);
+}
+
+/* The best one that is no pair, unless the pair that wins was shown to be faster than that. */
 static uint32_t simplest(const struct pm_contest *contest, uint32_t winner)
 {
     const struct pm_anytime *seen = contest->halving.seen;
-    uint32_t part = winner;
+    uint32_t single = winner;
+    if (!is_pair(&contest->arms[winner].choice))
+        return winner;
     for (uint32_t a = 0; a < contest->halving.count; a++)
-        if (a != winner && seen[a].count > 0 && !contest->arms[a].failed &&
-            is_part(&contest->arms[a].choice, &contest->arms[winner].choice) &&
-            (part == winner || pm_anytime_mean(&seen[a]) < pm_anytime_mean(&seen[part])))
-            part = a;
-    const double alone = pm_anytime_mean(&seen[part]), both = pm_anytime_mean(&seen[winner]);
+        if (seen[a].count > 0 && !contest->arms[a].failed && !is_pair(&contest->arms[a].choice) &&
+            (single == winner || is_ahead(&seen[a], &seen[single])))
+            single = a;
+    const double alone = pm_anytime_mean(&seen[single]), both = pm_anytime_mean(&seen[winner]);
     const bool shown = both < alone && pm_anytime_excludes(&seen[winner], alone, ALPHA);
-    return shown || !(alone < 0) ? winner : part;
+    return shown || !(alone < 0) ? winner : single;
 }
 
 bool pm_contest_winner(struct pm_contest *contest)

@@ -246,6 +246,7 @@ static void loop(struct random_generator *g)
     }
     g->value_count = kept;
     g->place = outer;
+    g->meet_again = g->meet_again && outer.loops > 0;
     begin_block(g, merge);
 }
 
@@ -318,13 +319,14 @@ static void statement(struct random_generator *g)
         }
         /* fall through */
     case 5:
-        if (random_once_in(g, g->place.break_label ? 1 : 4)) {
+        if (!g->meet_again && random_once_in(g, g->place.break_label ? 1 : 4)) {
             leave(g);
             break;
         }
         /* fall through */
     case 6:
         if (together) {
+            g->meet_again = g->place.loops > 0;
             random_exchange(g);
             break;
         }

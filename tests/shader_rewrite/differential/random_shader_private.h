@@ -55,6 +55,7 @@ struct random_generator {
     uint32_t block;        /* label of the block being written */
     bool ended;            /* it has its terminator */
     bool diverged;         /* an invocation may have ended: from here on nothing is uniform */
+    bool meet_again;       /* at a barrier in a loop that goes on: none may end before */
     bool straight;         /* no more branches */
     struct random_place place;
     uint32_t budget; /* statements left */

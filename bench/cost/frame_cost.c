@@ -232,22 +232,34 @@ static double percent(double ratio)
     return 100 * (ratio - 1);
 }
 
+/* " X (X to X) |", or a dash where too few blocks say nothing. */
+static void print_interval(double middle, double low, double high)
+{
+    if (isfinite(middle) && isfinite(low) && isfinite(high))
+        printf(" %+.2f (%+.2f to %+.2f) |", percent(middle), percent(low), percent(high));
+    else
+        printf(" – |");
+}
+
 static void print_row(const struct options *options, const struct setting *setting,
                       const struct result *result)
 {
     const struct pm_paired *cost = &result->cost, *noise = &result->noise;
-    printf("| %s | %s | %s | %llu | %.2f | %+.2f (%+.2f to %+.2f) | %+.2f (%+.2f to %+.2f) | "
-           "%+.2f (%+.2f to %+.2f) | %llu | ",
-           options->name, setting->p, setting->b, (unsigned long long)result->frames,
-           result->none / (double)result->frames, percent(result->quartiles[1]),
-           percent(result->quartiles[0]), percent(result->quartiles[2]), percent(cost->ratio),
-           percent(cost->low), percent(cost->high), percent(noise->ratio), percent(noise->low),
-           percent(noise->high), (unsigned long long)setting->first_uses);
+    printf("| %s | %s | %s | %llu |", options->name, setting->p, setting->b,
+           (unsigned long long)result->frames);
+    if (result->frames > 0)
+        printf(" %.2f |", result->none / (double)result->frames);
+    else
+        printf(" – |");
+    print_interval(result->quartiles[1], result->quartiles[0], result->quartiles[2]);
+    print_interval(cost->ratio, cost->low, cost->high);
+    print_interval(noise->ratio, noise->low, noise->high);
+    printf(" %llu |", (unsigned long long)setting->first_uses);
     if (setting->first_uses > 0)
-        printf("%.2f |\n",
+        printf(" %.2f |\n",
                (result->first_layer - result->first_none) / (double)setting->first_uses);
     else
-        printf("– |\n");
+        printf(" – |\n");
 }
 
 static int report(const struct options *options, struct setting *settings, size_t count,

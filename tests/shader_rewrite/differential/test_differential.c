@@ -30,6 +30,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +53,8 @@ static struct pm_words running;
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
-    uint64_t shaders, variants, contracted, carried, combinations, transforms, constants, guards,
-        blocks;
+    uint64_t shaders, variants, not_run, contracted, carried, combinations, transforms, constants,
+        guards, blocks;
 } seen;
 
 /* One shader under test, its outputs, and what was wrong. */
@@ -123,6 +124,17 @@ static void keep_variant(struct trial *t, const struct pm_words *variant)
     memcpy(t->variant.data, variant->data, variant->count * sizeof(uint32_t));
 }
 
+/* LLVM 15's ScalarEvolution, below lavapipe, takes exponential time in loops behind one another: 52
+ * of them were not compiled in eight minutes (seed 1085). */
+static bool compiles_in_time(const struct pm_words *words)
+{
+    enum { MOST_LOOPS = 32 };
+    uint32_t loops = 0;
+    for (size_t at = 5; at < words->count; at += words->data[at] >> 16)
+        loops += (words->data[at] & 0xffff) == SpvOpLoopMerge;
+    return differential.gpu.swiftshader || loops <= MOST_LOOPS;
+}
+
 /* Valid, and writes what the original does. */
 static bool check_variant(struct trial *t, const char *name, const struct pm_words *variant,
                           const VkSpecializationInfo *specialization)
@@ -137,6 +149,10 @@ static bool check_variant(struct trial *t, const char *name, const struct pm_wor
     if (!pm_validate(variant->data, variant->count, &target, &error)) {
         keep_variant(t, variant);
         return wrong(t, name, error.message);
+    }
+    if (!compiles_in_time(variant)) {
+        seen.not_run++;
+        return true;
     }
     differential_run(&differential, variant, t->options.stage, specialization, &output);
     size_t different = differential_compare(&t->expected, &output, &first);
@@ -548,9 +564,9 @@ static void test_random_shaders(void **state)
            " transforms; %" PRIu64 " with known words, %" PRIu64 " behind guards; %" PRIu64
            " changes by blocks; %" PRIu64 " variants run, %" PRIu64
            " differ by the driver's contraction only, %" PRIu64
-           " by what it carries out of loops\n",
+           " by what it carries out of loops; %" PRIu64 " have too many loops and are not run\n",
            seen.shaders, seen.combinations, seen.transforms, seen.constants, seen.guards,
-           seen.blocks, seen.variants, seen.contracted, seen.carried);
+           seen.blocks, seen.variants - seen.not_run, seen.contracted, seen.carried, seen.not_run);
 }
 
 /* ---- */

@@ -9,6 +9,7 @@
 #include "layer/shader/uniform_reads.h"
 #include "layer/shader/variant_table.h"
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
@@ -236,17 +237,23 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
     return NULL;
 }
 
-static void log_made(const struct pm_variant *variant)
+struct made_text {
+    char text[128];
+};
+
+static struct made_text say_made(const struct pm_variant *variant)
 {
     char key[PM_SHADER_KEY_TEXT];
+    struct made_text made;
     pm_shader_key_format(&variant->key, key);
-    pm_log_debug(variant->device->instance->log,
-                 "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " %s", key,
-                 variant->point_count, variant->space,
-                 variant->kind == PM_KIND_ZERO       ? "zero candidates"
-                 : variant->kind == PM_KIND_CONSTANT ? "words"
-                 : variant->kind == PM_KIND_TURNS    ? "turns of loops"
-                                                     : "blocks");
+    snprintf(made.text, sizeof made.text,
+             "made a variant of shader %.12s that counts %" PRIu32 " of %" PRIu32 " %s", key,
+             variant->point_count, variant->space,
+             variant->kind == PM_KIND_ZERO       ? "zero candidates"
+             : variant->kind == PM_KIND_CONSTANT ? "words"
+             : variant->kind == PM_KIND_TURNS    ? "turns of loops"
+                                                 : "blocks");
+    return made;
 }
 
 /* Makes a batch's variant, which the budget allows. */
@@ -270,10 +277,10 @@ static struct pm_variant *make_counted(struct pm_pipeline *pipeline,
     return NULL;
 }
 
-/* Makes a batch's variant and publishes it. Called by one thread at a time for a batch. false:
- * there is none. */
-static bool make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
-                       uint32_t index)
+/* Makes a batch's variant and publishes it, where there is one. Called by one thread at a time for
+ * a batch. is_wanted: a call waited for it, and the next one binds it. */
+static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                       uint32_t index, bool is_wanted)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
@@ -281,16 +288,20 @@ static bool make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         /* A later sample asks again; not where all is made when the pipeline is
          * (debug.synchronous). */
         atomic_store(&batch->making, pipelines->budget.first_come ? PM_FAILED : PM_UNMADE);
-        return false;
+        return;
     }
     bool first = true;
     struct pm_error error = {0};
     struct pm_variant *variant = make_counted(pipeline, record, index, &first, &error);
     if (variant) {
-        log_made(variant);
+        /* Once others see it, it may be retired. */
+        const struct made_text made = say_made(variant);
         pm_variant_publish(pipeline, index, variant);
         atomic_store(&batch->making, PM_MADE);
-        return true;
+        if (is_wanted)
+            atomic_store(&pipeline->fresh, index + 1);
+        pm_log_debug(pipeline->device->instance->log, "%s", made.text);
+        return;
     }
     /* The counters are not ready yet, or others have them. */
     const bool later =
@@ -302,7 +313,6 @@ static bool make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
                     error.message);
     else if (!later && first)
         pm_log_info(pipeline->device->instance->log, "a shader gets no variant: %s", error.message);
-    return false;
 }
 
 void pm_pipeline_build_all(struct pm_pipeline *pipeline)
@@ -315,7 +325,7 @@ void pm_pipeline_build_all(struct pm_pipeline *pipeline)
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     for (uint32_t i = 0; i < record->batch_count; i++) {
         atomic_store(&pipeline->batches[i].making, PM_QUEUED);
-        make_batch(pipeline, record, i);
+        make_batch(pipeline, record, i, false);
     }
 }
 
@@ -360,10 +370,8 @@ static void run_compile(struct pm_job *job)
                 batch = PREPARE;
         }
     }
-    if (wanted && batch != PREPARE) {
-        if (make_batch(pipeline, atomic_load(&pipeline->record), batch))
-            atomic_store(&pipeline->fresh, batch + 1);
-    }
+    if (wanted && batch != PREPARE)
+        make_batch(pipeline, atomic_load(&pipeline->record), batch, true);
     free(compile);
     pm_ahead_done(&pipeline->device->pipelines->ahead, &pipeline->awaited);
     pm_pipeline_release(pipeline);

@@ -35,7 +35,7 @@ static const struct {
     {"ask-branch-large", 1},
     {"whole-loads", 2},
     {"small-loads", 2},
-    {"sink-loads", 2},
+    {"sink-loads", 3},
     {"repeat-loads", 1},
     {"strength", 2},
     {"late-scalars", 1},

@@ -90,7 +90,7 @@ static const struct pm_recipe recipes[] = {
      STEPS(PASS(loads, PM_LOADS_WHOLE))},
     {"small-loads", 2, PM_RECIPE_LOADS, "of structures only what is used",
      STEPS(FLAG_WHERE("--reduce-load-size=1.0", pm_loads_may_be_parted))},
-    {"sink-loads", 2, PM_RECIPE_LOADS, "loads into the branches that use them",
+    {"sink-loads", 3, PM_RECIPE_LOADS, "loads into the branches that use them",
      STEPS(FLAG_WHERE("--code-sink", pm_loads_may_sink))},
     {"repeat-loads", 1, PM_RECIPE_LOADS, "constant memory loaded again where it is used",
      STEPS(PASS(loads, PM_LOADS_REPEAT))},

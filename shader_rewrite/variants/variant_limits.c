@@ -2,9 +2,10 @@
  * What SPIRV-Tools' passes over loads get wrong (v2025.1).
  *
  * --code-sink takes a load from a buffer of BufferBlock structures for one that nothing writes,
- * where the variable is decorated, as all are that have a binding (HasPossibleStore); and it does
- * not ask whether memory is volatile. --reduce-load-size makes new loads of the parts of one, which
- * have neither its memory operands nor its decorations.
+ * where the variable is decorated, as all are that have a binding (HasPossibleStore); likewise one
+ * from a variable that is NonWritable, also where another one is the same memory (Aliased); and it
+ * does not ask whether memory is volatile. --reduce-load-size makes new loads of the parts of one,
+ * which have neither its memory operands nor its decorations.
  */
 #include "shader_rewrite/analysis/analysis_memory.h"
 #include "shader_rewrite/ir/ir_walk.h"
@@ -37,7 +38,8 @@ static bool is_decorated(const struct pm_ir_module *module, SpvDecoration decora
 bool pm_loads_may_sink(const struct pm_ir_module *module)
 {
     const struct pm_memory memory = pm_memory_of(module);
-    return !memory.writable_uniforms && !memory.volatiles && !has_ordered_loads(module);
+    return !memory.writable_uniforms && !memory.volatiles &&
+           !is_decorated(module, SpvDecorationAliased) && !has_ordered_loads(module);
 }
 
 bool pm_loads_may_be_parted(const struct pm_ir_module *module)

@@ -341,7 +341,8 @@ static bool has_variant(const char *assembly, const char *recipe)
 }
 
 /* A load stays before what is written behind it, also in buffers as SPIR-V 1.0 has them, of which
- * SPIRV-Tools does not see that they are written; and so does a volatile one. */
+ * SPIRV-Tools does not see that they are written, and in ones that are there by another name; and
+ * so does a volatile one. */
 static void test_loads_stay(void **state)
 {
     (void)state;
@@ -351,6 +352,11 @@ static void test_loads_stay(void **state)
                     "sink-loads"));
     assert_false(
         has_variant(LOADED("", "OpDecorate %numbers Block\n", FIRST(" Volatile")), "sink-loads"));
+    assert_false(has_variant(LOADED("",
+                                    "OpDecorate %numbers Block\nOpDecorate %x Aliased\n"
+                                    "OpDecorate %to Aliased\n",
+                                    FIRST("")),
+                             "sink-loads"));
     assert_false(has_variant(
         LOADED("", "OpDecorate %numbers Block\nOpMemberDecorate %numbers 0 Volatile\n", FIRST("")),
         "sink-loads"));

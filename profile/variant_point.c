@@ -22,7 +22,7 @@ static const struct {
     {"unroll-four", 2},
     {"unroll-three", 2},
     {"ask-unroll", 1},
-    {"ask-no-unroll", 1},
+    {"ask-no-unroll", 2},
     {"scalarize", 1},
     {"unroll-scalars", 3},
     {"hoist", 1},

@@ -129,6 +129,8 @@ static void judge_means(const struct pm_blocks *blocks, struct pm_steady_loop *t
         turns->steady = turns->always = (uint32_t)whole;
 }
 
+static const char risky[] = "a compiler may compute what follows from its turns otherwise";
+
 static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop *turns)
 {
     const struct pm_blocks *blocks = f->blocks;
@@ -138,7 +140,8 @@ static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop 
     turns->rare = pm_blocks_numbers(blocks, turns->latch).subgroups <
                   blocks->cold_share; /* of those that enter the shader */
     if (turns->rare) {
-        turns->reason = "hardly any subgroup turns";
+        turns->rare = !pm_loop_is_risky(blocks->function, loop);
+        turns->reason = turns->rare ? "hardly any subgroup turns" : risky;
         return;
     }
     if (known > 0)
@@ -152,7 +155,7 @@ static void judge(const struct finding *f, uint32_t loop, struct pm_steady_loop 
     if (turns->always * turns->instructions > PM_STEADY_MOST_INSTRUCTIONS)
         turns->reason = "it is too large";
     else if (pm_loop_is_risky(blocks->function, loop))
-        turns->reason = "a compiler may compute what follows from its turns otherwise";
+        turns->reason = risky;
     if (turns->reason)
         turns->always = turns->steady = 0;
 }

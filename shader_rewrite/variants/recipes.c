@@ -63,7 +63,7 @@ static const struct pm_recipe recipes[] = {
      STEPS(UNROLL_PART(3))},
     {"ask-unroll", 1, PM_RECIPE_UNROLLING, "the driver is asked to unroll",
      STEPS(PASS(controls, PM_CONTROLS_UNROLL))},
-    {"ask-no-unroll", 1, PM_RECIPE_UNROLLING, "the driver is asked not to unroll",
+    {"ask-no-unroll", 2, PM_RECIPE_UNROLLING, "the driver is asked not to unroll",
      STEPS(PASS(controls, PM_CONTROLS_DONT_UNROLL))},
     {"scalarize", 1, PM_RECIPE_SCALARS, "vector arithmetic component by component",
      STEPS(PASS(scalarize, 0))},

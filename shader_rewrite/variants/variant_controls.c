@@ -81,7 +81,8 @@ static bool tell_selections(struct pm_ir_function *function, enum pm_controls ho
     return changed;
 }
 
-/* Loops that say more than whether to unroll are left alone. */
+/* Loops that say more than whether to unroll are left alone, and those that a driver may compute
+ * otherwise if it does unroll, of which nobody knows whether it does so by itself. */
 static bool tell_loops(const struct pm_ir_function *function, bool unroll)
 {
     const struct pm_loops *loops = pm_loops(function);
@@ -90,12 +91,10 @@ static bool tell_loops(const struct pm_ir_function *function, bool unroll)
         struct pm_ir_operand *control =
             &pm_ir_merge(pm_cfg(function)->blocks[loops->loops[l].header])->operands[2];
         const uint32_t known = SpvLoopControlUnrollMask | SpvLoopControlDontUnrollMask;
-        if (pm_ir_operand_word(control) & ~known)
+        if ((pm_ir_operand_word(control) & ~known) || (unroll && pm_loop_turns(function, l) == 0) ||
+            pm_loop_is_risky(function, l))
             continue;
-        if (!unroll)
-            changed |= say(control, SpvLoopControlDontUnrollMask);
-        else if (pm_loop_turns(function, l) > 0 && !pm_loop_is_risky(function, l))
-            changed |= say(control, SpvLoopControlUnrollMask);
+        changed |= say(control, unroll ? SpvLoopControlUnrollMask : SpvLoopControlDontUnrollMask);
     }
     return changed;
 }

@@ -1,5 +1,7 @@
 #include "shader_rewrite/analysis/analysis_exact.h"
 
+#include <spirv/unified1/GLSL.std.450.h>
+
 bool pm_exact_is(uint16_t opcode)
 {
     switch (opcode) {
@@ -15,6 +17,24 @@ bool pm_exact_is(uint16_t opcode)
         return true;
     default:
         return pm_ir_opcode_is_core(opcode, PM_IR_OP_COMPOSITE);
+    }
+}
+
+bool pm_exact_in_part(const struct pm_ir_instr *instr)
+{
+    if (instr->opcode != SpvOpExtInst)
+        return pm_exact_is(instr->opcode) || instr->opcode == SpvOpVectorTimesScalar ||
+               instr->opcode == SpvOpMatrixTimesScalar;
+    switch (pm_ir_operand_word(&instr->operands[1])) {
+    case GLSLstd450FMin:
+    case GLSLstd450FMax:
+    case GLSLstd450FClamp:
+    case GLSLstd450NMin:
+    case GLSLstd450NMax:
+    case GLSLstd450NClamp:
+        return true;
+    default:
+        return false;
     }
 }
 

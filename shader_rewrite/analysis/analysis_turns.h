@@ -27,8 +27,10 @@ uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t lo
 bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct pm_memory *memory,
                              uint32_t loop);
 
-/* Whether a compiler that unrolls the loop would find constants in float arithmetic that it may
- * compute in another way than the device does (HAZARDS 3). Marks the function's instructions. */
+/* Whether a compiler that unrolls the loop, or copies some of its turns, would find constants in
+ * float arithmetic that it may compute in another way than the device does (HAZARDS 3); as well
+ * where they are in one turn alone, or one operand. Sums and products are none, so what is
+ * NoContraction keeps its bits. Marks the function's instructions. */
 bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop);
 
 /* The block that leads back to the loop's header, of which SPIR-V has one (2.11.2). NULL: none can

@@ -1,4 +1,4 @@
-/* How often loops turn that count. */
+/* How often loops turn that count, and which may not be told to a compiler. */
 #include "shader_rewrite/analysis/analysis_turns.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -151,11 +151,102 @@ static void test_wraps(void **state)
         TURNS("uint", "4", "OpUGreaterThan", "uint", "0", "OpIAdd", "uint", "4294967295"), 0);
 }
 
+/* Of a loop with a float %a that begins with one and goes on with another: constants are %f1 and
+ * %u0 to %u4, %k is the number of the turn, %x is not known. */
+struct floating {
+    const char *first, *next, *body;
+};
+
+static bool is_risky(const struct floating *loop)
+{
+    char text[4096];
+    struct pm_error error;
+    snprintf(text, sizeof text,
+             "OpCapability Shader\n%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
+             "OpMemoryModel Logical GLSL450\nOpEntryPoint Fragment %%main \"main\" %%in\n"
+             "OpExecutionMode %%main OriginUpperLeft\n"
+             "%%void = OpTypeVoid\n%%fn = OpTypeFunction %%void\n%%bool = OpTypeBool\n"
+             "%%uint = OpTypeInt 32 0\n%%float = OpTypeFloat 32\n"
+             "%%float2 = OpTypeVector %%float 2\n%%u0 = OpConstant %%uint 0\n"
+             "%%u1 = OpConstant %%uint 1\n%%u4 = OpConstant %%uint 4\n"
+             "%%f1 = OpConstant %%float 1\n%%p_in = OpTypePointer Input %%float\n"
+             "%%in = OpVariable %%p_in Input\n%%main = OpFunction %%void None %%fn\n"
+             "%%entry = OpLabel\n%%x = OpLoad %%float %%in\n%%xx = OpCompositeConstruct %%float2 "
+             "%%x %%x\n%%less = OpFOrdLessThan %%bool %%x %%f1\nOpBranch %%loop\n"
+             "%%loop = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%j %%latch\n"
+             "%%a = OpPhi %%float %s %%entry %s %%latch\n%%more = OpULessThan %%bool %%i %%u4\n"
+             "OpLoopMerge %%end %%latch None\nOpBranchConditional %%more %%body %%end\n"
+             "%%body = OpLabel\n%%k = OpConvertUToF %%float %%i\n"
+             "%%begins = OpIEqual %%bool %%i %%u0\n%sOpBranch %%latch\n"
+             "%%latch = OpLabel\n%%j = OpIAdd %%uint %%i %%u1\nOpBranch %%loop\n"
+             "%%end = OpLabel\nOpReturn\nOpFunctionEnd\n",
+             loop->first, loop->next, loop->body);
+    struct pm_words words = pm_test_assemble(text, 3);
+    struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
+    assert_non_null(module);
+    struct pm_ir_function *function = module->first_function;
+    assert_true(pm_analysis_require(function, PM_ANALYSIS_LOOPS, &error));
+    const bool risky = pm_loop_is_risky(function, 0);
+    pm_ir_module_destroy(module);
+    pm_words_finish(&words);
+    return risky;
+}
+
+#define RISKY(...) is_risky(&(const struct floating){__VA_ARGS__})
+#define ROOT(of) "%y = OpExtInst %float %glsl Sqrt " of "\n"
+
+/* What is known in one turn is enough. */
+static void test_risky_turns(void **state)
+{
+    (void)state;
+    assert_true(RISKY("%x", "%x", ROOT("%k")));
+    assert_true(RISKY("%f1", "%x", ROOT("%a")));
+    assert_true(RISKY("%x", "%f1", ROOT("%a")));
+    assert_true(RISKY("%x", "%k", ROOT("%a")));
+    assert_false(RISKY("%x", "%x", ROOT("%a")));
+    assert_false(RISKY("%x", "%b", "%b = OpFMul %float %a %f1\n" ROOT("%b")));
+    /* In a loop inside, too. */
+#define INNER(first)                                                                               \
+    "OpBranch %inner\n%inner = OpLabel\n%b = OpPhi %float " first " %body %x %inner\n" ROOT(       \
+        "%b") "OpLoopMerge %left %inner None\nOpBranchConditional %less %inner %left\n"            \
+              "%left = OpLabel\n"
+    assert_true(RISKY("%x", "%x", INNER("%k")));
+    assert_false(RISKY("%x", "%x", INNER("%x")));
+}
+
+/* Which way is taken may be known, too. */
+static void test_risky_choices(void **state)
+{
+    (void)state;
+#define SELECT(when) "%c = OpSelect %float " when " %f1 %x\n" ROOT("%c")
+#define MEET(when)                                                                                 \
+    "OpSelectionMerge %met None\nOpBranchConditional " when " %then %met\n%then = OpLabel\n"       \
+    "OpBranch %met\n%met = OpLabel\n%c = OpPhi %float %x %body %f1 %then\n" ROOT("%c")
+    assert_true(RISKY("%x", "%x", SELECT("%begins")));
+    assert_false(RISKY("%x", "%x", SELECT("%less")));
+    assert_true(RISKY("%x", "%x", MEET("%begins")));
+    assert_false(RISKY("%x", "%x", MEET("%less")));
+}
+
+/* One operand is enough, but where nothing is rounded in another way for that. */
+static void test_risky_in_part(void **state)
+{
+    (void)state;
+    assert_true(RISKY("%x", "%x", "%y = OpExtInst %float %glsl Pow %x %k\n"));
+    assert_true(RISKY("%f1", "%x", "%y = OpFDiv %float %x %a\n"));
+    assert_false(RISKY("%x", "%x", "%y = OpExtInst %float %glsl Pow %x %f1\n"));
+    assert_false(RISKY("%f1", "%x", "%y = OpFMul %float %x %a\n"));
+    assert_false(RISKY("%f1", "%x", "%y = OpFAdd %float %x %a\n"));
+    assert_false(RISKY("%f1", "%x", "%y = OpVectorTimesScalar %float2 %xx %a\n"));
+    assert_false(RISKY("%f1", "%x", "%y = OpExtInst %float %glsl FMax %x %a\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts), cmocka_unit_test(test_other_signs),
+        cmocka_unit_test(test_counts),         cmocka_unit_test(test_other_signs),
         cmocka_unit_test(test_other_ways_out), cmocka_unit_test(test_tested_at_the_end),
-        cmocka_unit_test(test_wraps)};
+        cmocka_unit_test(test_wraps),          cmocka_unit_test(test_risky_turns),
+        cmocka_unit_test(test_risky_choices),  cmocka_unit_test(test_risky_in_part)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

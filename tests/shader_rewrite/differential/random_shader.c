@@ -185,6 +185,36 @@ static void leave_inside(struct random_generator *g, uint32_t counter, struct ra
     begin_block(g, stays);
 }
 
+/* A float that begins with a literal and goes on with what was read: a compiler may know what is
+ * computed of it in the first turn. The last is there from the body on; 0: there is none. */
+struct walk {
+    uint32_t at, next, first, read;
+};
+
+static const struct random_type walk_type = {RANDOM_FLOAT, 32, 1};
+static const double walk_least = 0.37;
+
+static struct walk begin_walk(struct random_generator *g)
+{
+    struct walk walk = {0};
+    if (!random_once_in(g, 3))
+        return walk;
+    walk.first = random_constant_float(g, walk_type, walk_least * (1 + random_below(g, 8))).id;
+    walk.at = g->next++;
+    walk.next = g->next++;
+    return walk;
+}
+
+static void walk_on(struct random_generator *g, struct walk *walk)
+{
+    static const char *const functions[] = {"Sqrt", "InverseSqrt", "Log2", "Log"};
+    if (!walk->at)
+        return;
+    random_write_out(
+        g, random_emit_glsl(g, walk_type, 8, functions[random_below(g, 4)], "%%v%u", walk->at));
+    walk->read = random_positive(g, walk_type).id;
+}
+
 static void loop(struct random_generator *g)
 {
     bool uniform;
@@ -192,6 +222,7 @@ static void loop(struct random_generator *g)
     struct random_value trips = trip_count(g, &uniform);
     const struct random_type carried_type = random_int_type(g);
     struct random_value first = random_any(g, carried_type);
+    struct walk walk = begin_walk(g);
     const uint32_t header = g->next++, test = g->next++, body = g->next++, next = g->next++,
                    merge = g->next++, counter = g->next++, counter_next = g->next++,
                    carried = g->next++, carried_next = g->next++, before = g->block;
@@ -199,6 +230,9 @@ static void loop(struct random_generator *g)
     begin_block(g, header);
     pm_buffer_printf(&g->body, "%%v%u = OpPhi %%u32_1 %%u_0 %%v%u %%v%u %%v%u\n", counter, before,
                      counter_next, next);
+    if (walk.at)
+        pm_buffer_printf(&g->body, "%%v%u = OpPhi %%f32_1 %%v%u %%v%u %%v%u %%v%u\n", walk.at,
+                         walk.first, before, walk.next, next);
     pm_buffer_printf(&g->body,
                      "%%v%u = OpPhi " RANDOM_TYPE " %%v%u %%v%u %%v%u %%v%u\n"
                      "OpLoopMerge %%v%u %%v%u None\n",
@@ -225,6 +259,7 @@ static void loop(struct random_generator *g)
         g->values[g->value_count++] = (struct random_value){counter, uint_type, 0};
         g->values[g->value_count++] = (struct random_value){carried, carried_type, 0};
     }
+    walk_on(g, &walk);
     if (exit == EXIT_INSIDE)
         leave_inside(g, counter, trips, merge);
     statements(g);
@@ -236,6 +271,9 @@ static void loop(struct random_generator *g)
                      "%%v%u = OpIAdd " RANDOM_TYPE " %%v%u %%v%u\n",
                      counter_next, counter, carried_next, RANDOM_TYPE_ARGS(carried_type), carried,
                      first.id);
+    if (walk.at)
+        pm_buffer_printf(&g->body, "%%v%u = OpFAdd %%f32_1 %%v%u %%v%u\n", walk.next, walk.read,
+                         walk.first);
     if (exit == EXIT_AT_END) {
         struct random_value more =
             random_emit(g, bool_type, 0, "OpULessThan", "%%v%u %%v%u", counter_next, trips.id);

@@ -1,5 +1,6 @@
 /* What passes over blocks and the recipes of variants make of loops that lanes leave at different
- * times computes what the original does, on every driver: also where the driver gets that wrong. */
+ * times computes what the original does, on every driver: also where the driver gets that wrong;
+ * and what they make of loops in whose turns there are constants. */
 #include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/variants.h"
 #include "tests/gpu/gpu.h"
@@ -35,11 +36,11 @@ static void run(const struct pm_words *module, uint32_t *words)
 }
 
 static const char *const folders[] = {
-    PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING,
-    PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
+    PM_TEST_LEAVING, PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,
+    PM_TEST_LEAVING, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
 static const char *const names[] = {
-    "made.comp",           "tested.comp",       "rare.comp",          "ready.comp",
-    "leaving_chosen.comp", "leaving_read.comp", "leaving_branch.comp"};
+    "made.comp",  "tested.comp",         "rare.comp",         "ready.comp",
+    "begun.comp", "leaving_chosen.comp", "leaving_read.comp", "leaving_branch.comp"};
 enum { MADE, TESTED, SHADERS = sizeof names / sizeof names[0] };
 
 static struct subject {

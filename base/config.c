@@ -39,6 +39,7 @@ void pm_config_init(struct pm_config *config)
                    .variants = 256,
                    .variants_per_minute = 240,
                    .creation_ms = 20,
+                   .loading_ms = 200,
                    .proven_ms_per_pipeline = 2,
                    .proven_ms_per_second = 20,
                    .predicates = 16384,

@@ -70,6 +70,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"limits.variants_per_minute", PM_CONFIG_COUNT, AT(limits.variants_per_minute), 0, 1u << 20,
      NULL},
     {"limits.creation_ms", PM_CONFIG_COUNT, AT(limits.creation_ms), 0, 1000, NULL},
+    {"limits.loading_ms", PM_CONFIG_COUNT, AT(limits.loading_ms), 0, 10000, NULL},
     {"limits.proven_ms_per_pipeline", PM_CONFIG_COUNT, AT(limits.proven_ms_per_pipeline), 0, 1000,
      NULL},
     {"limits.proven_ms_per_second", PM_CONFIG_COUNT, AT(limits.proven_ms_per_second), 0, 1000,

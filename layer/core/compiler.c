@@ -115,10 +115,18 @@ static void wait_for_work(struct pm_compiler *compiler, int64_t most)
 
 /* ---- the threads ---- */
 
+/* So many nanoseconds of its processor time a thread has the game's priority: creating pipelines
+ * waits for the first variants (limits.loading_ms), and programs that load use every core. */
+static int64_t hurried_time(const struct pm_compiler *compiler)
+{
+    const struct pm_config *config = &compiler->device->instance->config;
+    return config->limits.creation_ms > 0 ? (int64_t)config->limits.loading_ms * PM_MILLISECOND : 0;
+}
+
 static void *work(void *argument)
 {
     struct pm_compiler *compiler = argument;
-    lower_priority();
+    bool lowered = false;
     pm_stop_watch(&compiler->stopping);
     pthread_mutex_lock(&compiler->lock);
     for (;;) {
@@ -128,6 +136,10 @@ static void *work(void *argument)
             compiler->running++;
             pthread_mutex_unlock(&compiler->lock);
             const int64_t before = pm_used_by_thread();
+            if (!lowered && before >= hurried_time(compiler)) {
+                lower_priority();
+                lowered = true;
+            }
             pm_trace_begin(compiler->device->trace, NULL, job->name, NULL);
             job->run(job);
             pm_trace_end(compiler->device->trace, NULL, NULL);

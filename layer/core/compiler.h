@@ -4,6 +4,10 @@
  * (variant_make.h); what it needs it holds by references of its own, so that it survives everything
  * a game may destroy meanwhile.
  *
+ * A thread's first limits.loading_ms of processor time are at the game's own priority, since
+ * creating pipelines waits for what is made then (ahead.h); on a machine that a loading game keeps
+ * busy nothing of the lowest priority would be done in that time.
+ *
  * All of them together use limits.background_share of a core, averaged over ten seconds: when more
  * was used the next job waits.
  *

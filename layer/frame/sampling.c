@@ -238,6 +238,10 @@ enum { KNOWN_RECORDINGS = 64, KEPT_SHARE = 16 };
 /* Pipelines that may be a small program's all, before it is known. */
 enum { FEW_PIPELINES = 16 };
 
+/* Heartbeats before which a program loads: one that does not present begins with submissions that
+ * set it up. */
+enum { FIRST_FRAMES = 16 };
+
 bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling)
 {
     const uint32_t anew = atomic_load_explicit(&sampling->anew, memory_order_relaxed);
@@ -270,6 +274,11 @@ double pm_sampling_chance_ahead(struct pm_sampling *sampling)
         (keeps || atomic_fetch_add(&sampling->ahead, 1) < FEW_PIPELINES))
         return 1;
     return sampling->share;
+}
+
+bool pm_sampling_loads(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed) < FIRST_FRAMES;
 }
 
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)

@@ -153,6 +153,9 @@ bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling);
  * and the game keeps some or has only begun, and 0 where it records everything anew. */
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
+/* Whether the program has not drawn its first frames yet. */
+bool pm_sampling_loads(const struct pm_sampling *sampling);
+
 /* The same for a recording that is to be timed. */
 bool pm_sampling_begin_timed(struct pm_sampling *sampling);
 

@@ -43,7 +43,8 @@ static void remember(struct pm_device *device, uint64_t handle, struct pm_pipeli
         return;
     pm_optimize_pipeline(pipeline);
     if (pm_session_samples(device->instance))
-        pm_pipeline_make_ahead(pipeline, pm_sampling_chance_ahead(device->sampling));
+        pm_pipeline_make_ahead(pipeline, pm_sampling_chance_ahead(device->sampling),
+                               pm_sampling_loads(device->sampling));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,

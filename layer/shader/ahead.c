@@ -1,9 +1,10 @@
 #include "layer/shader/ahead.h"
 
-void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, int64_t now)
+void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, int64_t now)
 {
     pthread_condattr_t attributes;
-    *ahead = (struct pm_ahead){.allowance = pm_allowance_of(creation_ms, now)};
+    *ahead = (struct pm_ahead){.allowance = pm_allowance_of(creation_ms, now),
+                               .loading = loading_ms * 1e6};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -17,18 +18,19 @@ void pm_ahead_finish(struct pm_ahead *ahead)
     pthread_mutex_destroy(&ahead->lock);
 }
 
-void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited)
+void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads)
 {
     const int64_t start = pm_now();
     pthread_mutex_lock(&ahead->lock);
     pm_allowance_fill(&ahead->allowance, start);
-    const int64_t until = start + (int64_t)ahead->allowance.left;
+    double *left = loads && ahead->loading > 0 ? &ahead->loading : &ahead->allowance.left;
+    const int64_t until = start + (int64_t)*left;
     const struct timespec time = pm_timespec(until);
     int result = until > start ? 0 : -1;
     while (result == 0 && atomic_load(awaited))
         result = pthread_cond_timedwait(&ahead->done, &ahead->lock, &time);
     /* Who waits beside it has spent from the same: less than nothing may be left. */
-    ahead->allowance.left -= (double)(pm_now() - start);
+    *left -= (double)(pm_now() - start);
     pthread_mutex_unlock(&ahead->lock);
 }
 

@@ -27,7 +27,8 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     pm_variant_budget_init(&pipelines->budget, config->limits.variants,
                            config->limits.variants_per_minute, pm_now());
     pipelines->budget.first_come = config->debug.synchronous;
-    pm_ahead_init(&pipelines->ahead, config->limits.creation_ms, pm_now());
+    pm_ahead_init(&pipelines->ahead, config->limits.creation_ms, config->limits.loading_ms,
+                  pm_now());
     return pipelines;
 }
 

@@ -422,7 +422,7 @@ static uint64_t next_random(struct pm_pipelines *pipelines)
     return pm_random_mix(atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance)
+void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads)
 {
     struct pm_device *device = pipeline->device;
     struct pm_pipelines *pipelines = device->pipelines;
@@ -437,7 +437,7 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance)
     atomic_store(&pipeline->awaited, true);
     want(pipeline, &pipeline->prepare, PREPARE, PM_NEED_SHADER);
     if (atomic_load(&pipeline->prepare.making) != PM_UNMADE)
-        pm_ahead_wait(&pipelines->ahead, &pipeline->awaited);
+        pm_ahead_wait(&pipelines->ahead, &pipeline->awaited, loads);
 }
 
 /* ---- sampling ---- */

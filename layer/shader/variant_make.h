@@ -14,8 +14,9 @@
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
 
 /* The game has made a pipeline: with the chance given it gets a variant now, or soon, so that what
- * records it next finds one (ahead.h). Called before the game has the handle. */
-void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance);
+ * records it next finds one (ahead.h). loads: before its first frames. Called before the game has
+ * the handle. */
+void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads);
 
 /* Builds every variant of a new pipeline now (debug.synchronous). */
 void pm_pipeline_build_all(struct pm_pipeline *pipeline);

@@ -244,6 +244,34 @@ static void threads_are_idle_and_take_no_signals(void **state)
     pm_compiler_destroy(compiler);
 }
 
+static void run_for_40_ms(struct pm_job *job)
+{
+    run_asking(job);
+    const int64_t before = pm_used_by_thread();
+    while (pm_used_by_thread() - before < 40 * PM_MILLISECOND)
+        continue;
+}
+
+/* What creating pipelines waits for while a program loads has the program's priority, so long. */
+static void the_first_jobs_are_in_a_hurry(void **state)
+{
+    (void)state;
+    pm_compiler_destroy(create(1, 100));
+    instance.config.limits.creation_ms = 20;
+    instance.config.limits.loading_ms = 60;
+    struct pm_compiler *compiler = pm_compiler_create(&device);
+    const int expected[] = {SCHED_OTHER, SCHED_OTHER, SCHED_IDLE};
+    for (int i = 0; i < 3; i++) {
+        struct test_job job;
+        init(&job, 0, NULL);
+        job.job.run = run_for_40_ms;
+        assert_true(pm_compiler_queue(compiler, &job.job));
+        pm_compiler_drain(compiler);
+        assert_int_equal(atomic_load(&policy), expected[i]);
+    }
+    pm_compiler_destroy(compiler);
+}
+
 static void a_fork_is_survived(void **state)
 {
     (void)state;
@@ -280,6 +308,7 @@ int main(void)
         cmocka_unit_test(the_queue_is_bounded),
         cmocka_unit_test(no_threads_means_no_jobs),
         cmocka_unit_test(threads_are_idle_and_take_no_signals),
+        cmocka_unit_test(the_first_jobs_are_in_a_hurry),
         cmocka_unit_test(a_fork_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

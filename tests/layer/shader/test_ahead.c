@@ -49,6 +49,40 @@ static void a_recording_that_is_kept_is_sampled(void **state)
     assert_int_equal(all_calls(), 3 * SUBMISSIONS);
 }
 
+/* How many shaders of three are sampled that are recorded at once, by a driver that takes longer
+ * for a pipeline than limits.creation_ms. */
+static size_t slow_ones_sampled(const char *loading_ms)
+{
+    struct level level;
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", loading_ms, 1);
+    setenv("PM_NULL_COMPILE_US", "30000", 1);
+    open_with("1", "1");
+    level_make(&level, &h, 0, 3, 1);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    level_record(&level, &h, buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    submit(buffer, SUBMISSIONS);
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+    unsetenv("PM_NULL_COMPILE_US");
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
+    return spooled_shaders();
+}
+
+static void loading_waits_for_what_takes_longer(void **state)
+{
+    (void)state;
+    assert_int_equal(slow_ones_sampled("10000"), 3);
+}
+
+/* No longer than it may: after this much the others are not waited for. */
+static void nor_longer_than_it_may(void **state)
+{
+    (void)state;
+    assert_in_range(slow_ones_sampled("0"), 0, 1);
+}
+
 static void nothing_is_made_ahead_without_time_for_it(void **state)
 {
     (void)state;
@@ -132,6 +166,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_recording_that_is_kept_is_sampled),
         PM_LAYERED_TEST(what_is_kept_is_sampled_as_often),
+        PM_LAYERED_TEST(loading_waits_for_what_takes_longer),
+        PM_LAYERED_TEST(nor_longer_than_it_may),
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
     };

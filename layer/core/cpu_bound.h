@@ -17,8 +17,8 @@
 /* One frame, from present to present. Times in nanoseconds. */
 struct pm_cpu_frame {
     int64_t wall;
-    int64_t waited;    /* in acquire, present, fences, semaphores and idle waits, summed over the
-                          game's threads */
+    int64_t waited;    /* in acquire, present, waits for a present, fences, semaphores, queries and
+                          idle waits, summed over the game's threads */
     int64_t processor; /* time that the whole process ran */
     bool gpu_idle;     /* everything submitted was done before the next submission came */
 };

@@ -50,6 +50,8 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
         device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdBeginTransformFeedback2EXT");
     sampling->end_feedback2 =
         device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndTransformFeedback2EXT");
+    sampling->wait_for_present2 =
+        device->dispatch.GetDeviceProcAddr(device->handle, "vkWaitForPresent2KHR");
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->windows, sampling->window.open);

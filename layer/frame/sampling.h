@@ -75,7 +75,8 @@ struct pm_sampling {
     PFN_vkVoidFunction end_rendering2;
     /* Likewise vkCmdBegin- and vkCmdEndTransformFeedback2EXT. */
     PFN_vkVoidFunction begin_feedback2, end_feedback2;
-    struct pm_cpu_watch watch; /* whether the game is bound by its processor */
+    PFN_vkVoidFunction wait_for_present2; /* vkWaitForPresent2KHR */
+    struct pm_cpu_watch watch;            /* whether the game is bound by its processor */
 
     struct pm_scenes scenes;
 

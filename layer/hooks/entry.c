@@ -24,9 +24,10 @@ static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_GetDeviceProcAddr(VkDevice, c
 
 #define ENTRY(name) {"vk" #name, (PFN_vkVoidFunction)pm_##name},
 
-static const struct pm_hook object_hooks[] = {PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY) ENTRY(
-    CmdEndRendering2KHR) ENTRY(CmdEndRendering2EXT) ENTRY(CmdBeginTransformFeedback2EXT)
-                                                  ENTRY(CmdEndTransformFeedback2EXT)};
+static const struct pm_hook object_hooks[] = {
+    PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY) ENTRY(CmdEndRendering2KHR)
+        ENTRY(CmdEndRendering2EXT) ENTRY(CmdBeginTransformFeedback2EXT)
+            ENTRY(CmdEndTransformFeedback2EXT) ENTRY(WaitForPresent2KHR)};
 
 static const struct pm_hook label_hooks[] = {PM_LABEL_HOOKS(ENTRY)};
 

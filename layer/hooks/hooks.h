@@ -58,6 +58,7 @@
     X(QueueSubmit)                                                                                 \
     X(QueueSubmit2)                                                                                \
     X(QueueSubmit2KHR)                                                                             \
+    X(QueueBindSparse)                                                                             \
     X(QueueWaitIdle)                                                                               \
     X(DeviceWaitIdle)                                                                              \
     X(QueuePresentKHR)                                                                             \
@@ -65,10 +66,20 @@
     X(CreateSharedSwapchainsKHR)                                                                   \
     X(AcquireNextImageKHR)                                                                         \
     X(AcquireNextImage2KHR)                                                                        \
+    X(WaitForPresentKHR)                                                                           \
+    X(AntiLagUpdateAMD)                                                                            \
+    X(GetSwapchainStatusKHR)                                                                       \
+    X(GetSwapchainCounterEXT)                                                                      \
+    X(GetRefreshCycleDurationGOOGLE)                                                               \
+    X(GetPastPresentationTimingGOOGLE)                                                             \
+    X(GetQueryPoolResults)                                                                         \
+    X(GetEventStatus)                                                                              \
     X(GetFenceStatus)                                                                              \
     X(ResetFences)                                                                                 \
     X(DestroyFence)                                                                                \
     X(WaitForFences)                                                                               \
+    X(GetSemaphoreCounterValue)                                                                    \
+    X(GetSemaphoreCounterValueKHR)                                                                 \
     X(WaitSemaphores)                                                                              \
     X(WaitSemaphoresKHR)
 
@@ -123,6 +134,11 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedback2EXT(VkCommandBuffer hand
                                                             uint32_t count, const void *infos);
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
                                                           uint32_t count, const void *infos);
+
+/* Likewise (VK_KHR_present_wait2). */
+typedef VkResult(VKAPI_PTR *pm_wait_for_present2)(VkDevice, VkSwapchainKHR, const void *info);
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForPresent2KHR(VkDevice handle, VkSwapchainKHR swapchain,
+                                                     const void *info);
 
 struct pm_hook {
     const char *name; /* with the vk prefix */

@@ -3,7 +3,6 @@
  * the same thread (HAZARDS 13). Of a queue that the driver synchronizes we hold our record. */
 #include "base/clock.h"
 #include "layer/core/compiler.h"
-#include "layer/core/device_lost.h"
 #include "layer/core/signal_handler.h"
 #include "layer/core/trace.h"
 #include "layer/counts/constant_source.h"
@@ -21,13 +20,6 @@
 #include "layer/trial/additive.h"
 #include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
-
-static VkResult checked(struct pm_device *device, VkResult result)
-{
-    if (result == VK_ERROR_DEVICE_LOST)
-        pm_device_was_lost(device);
-    return result;
-}
 
 VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue(VkDevice handle, uint32_t family, uint32_t index,
                                              VkQueue *out)
@@ -239,7 +231,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
     enter(queue, count, infos);
     const uint64_t told = pick_all(queue, count, infos);
     submit_all(queue, count, infos, 1);
-    VkResult result = checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
+    VkResult result = pm_checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
     if (result == VK_SUCCESS) {
         submitted(queue, fence);
     } else {
@@ -262,7 +254,7 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
     enter2(queue, count, infos);
     const uint64_t told = pick_all2(queue, count, infos);
     submit_all2(queue, count, infos, 1);
-    VkResult result = checked(device, next(handle, count, infos, fence));
+    VkResult result = pm_checked(device, next(handle, count, infos, fence));
     if (result == VK_SUCCESS) {
         submitted(queue, fence);
     } else {
@@ -288,6 +280,13 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit2KHR(VkQueue handle, uint32_t count
     return submit2(device, device->dispatch.QueueSubmit2KHR, handle, count, infos, fence);
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL pm_QueueBindSparse(VkQueue handle, uint32_t count,
+                                                  const VkBindSparseInfo *infos, VkFence fence)
+{
+    struct pm_device *device = pm_device_of(handle);
+    return pm_checked(device, device->dispatch.QueueBindSparse(handle, count, infos, fence));
+}
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresentInfoKHR *info)
 {
     struct pm_device *device = pm_device_of(handle);
@@ -310,7 +309,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresen
 /* From here on presents are the heartbeats. */
 static void will_present(struct pm_device *device, VkResult result)
 {
-    if (result == VK_SUCCESS && device->sampling != NULL)
+    if (pm_checked(device, result) == VK_SUCCESS && device->sampling != NULL)
         atomic_store(&device->sampling->presented, pm_now());
 }
 

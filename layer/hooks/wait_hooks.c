@@ -1,10 +1,9 @@
 /* The hooks of calls that may wait: a wait tells something of the frame (cpu_bound.h) and of the
  * device (hang_watch.h), an idle queue is a checkpoint, and any of them may be the first to say
- * that the device was lost. */
+ * that the device was lost, as some calls that do not wait. */
 #include "layer/hooks/wait_hooks.h"
 
 #include "base/clock.h"
-#include "layer/core/device_lost.h"
 #include "layer/counts/readback.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
@@ -18,8 +17,7 @@ void pm_wait_ends(struct pm_device *device, int64_t begin, VkResult result)
 {
     if (device->sampling != NULL)
         pm_cpu_watch_wait_end(&device->sampling->watch, begin);
-    if (result == VK_ERROR_DEVICE_LOST)
-        pm_device_was_lost(device);
+    (void)pm_checked(device, result);
 }
 
 /* A call that waits for submitted work. */
@@ -113,6 +111,80 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_AcquireNextImage2KHR(VkDevice handle,
     return result;
 }
 
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForPresentKHR(VkDevice handle, VkSwapchainKHR swapchain,
+                                                    uint64_t id, uint64_t timeout)
+{
+    struct pm_device *device = pm_device_of(handle);
+    int64_t begin = pm_wait_begins(device);
+    VkResult result = device->dispatch.WaitForPresentKHR(handle, swapchain, id, timeout);
+    pm_wait_ends(device, begin, result);
+    return result;
+}
+
+/* Newer than the headers (hooks.h). */
+VKAPI_ATTR VkResult VKAPI_CALL pm_WaitForPresent2KHR(VkDevice handle, VkSwapchainKHR swapchain,
+                                                     const void *info)
+{
+    struct pm_device *device = pm_device_of(handle);
+    const pm_wait_for_present2 next =
+        (pm_wait_for_present2)(device->sampling != NULL ? device->sampling->wait_for_present2
+                                                        : device->dispatch.GetDeviceProcAddr(
+                                                              handle, "vkWaitForPresent2KHR"));
+    if (next == NULL)
+        return VK_ERROR_EXTENSION_NOT_PRESENT;
+    int64_t begin = pm_wait_begins(device);
+    VkResult result = next(handle, swapchain, info);
+    pm_wait_ends(device, begin, result);
+    return result;
+}
+
+/* It sleeps until the game is to read its input. */
+VKAPI_ATTR void VKAPI_CALL pm_AntiLagUpdateAMD(VkDevice handle, const VkAntiLagDataAMD *data)
+{
+    struct pm_device *device = pm_device_of(handle);
+    int64_t begin = pm_wait_begins(device);
+    device->dispatch.AntiLagUpdateAMD(handle, data);
+    pm_wait_ends(device, begin, VK_SUCCESS);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_GetQueryPoolResults(VkDevice handle, VkQueryPool pool,
+                                                      uint32_t first, uint32_t count, size_t size,
+                                                      void *data, VkDeviceSize stride,
+                                                      VkQueryResultFlags flags)
+{
+    struct pm_device *device = pm_device_of(handle);
+    int64_t begin = (flags & VK_QUERY_RESULT_WAIT_BIT) != 0 ? pm_wait_begins(device) : 0;
+    VkResult result =
+        device->dispatch.GetQueryPoolResults(handle, pool, first, count, size, data, stride, flags);
+    pm_wait_ends(device, begin, result);
+    return result;
+}
+
+/* Calls that wait for nothing. */
+#define ASK(name, parameters, arguments)                                                           \
+    VKAPI_ATTR VkResult VKAPI_CALL pm_##name parameters                                            \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(handle);                                           \
+        return pm_checked(device, device->dispatch.name arguments);                                \
+    }
+
+ASK(GetEventStatus, (VkDevice handle, VkEvent event), (handle, event))
+ASK(GetSemaphoreCounterValue, (VkDevice handle, VkSemaphore semaphore, uint64_t *value),
+    (handle, semaphore, value))
+ASK(GetSemaphoreCounterValueKHR, (VkDevice handle, VkSemaphore semaphore, uint64_t *value),
+    (handle, semaphore, value))
+ASK(GetSwapchainStatusKHR, (VkDevice handle, VkSwapchainKHR swapchain), (handle, swapchain))
+ASK(GetSwapchainCounterEXT,
+    (VkDevice handle, VkSwapchainKHR swapchain, VkSurfaceCounterFlagBitsEXT which, uint64_t *value),
+    (handle, swapchain, which, value))
+ASK(GetRefreshCycleDurationGOOGLE,
+    (VkDevice handle, VkSwapchainKHR swapchain, VkRefreshCycleDurationGOOGLE *duration),
+    (handle, swapchain, duration))
+ASK(GetPastPresentationTimingGOOGLE,
+    (VkDevice handle, VkSwapchainKHR swapchain, uint32_t *count,
+     VkPastPresentationTimingGOOGLE *timings),
+    (handle, swapchain, count, timings))
+
 VKAPI_ATTR VkResult VKAPI_CALL pm_GetFenceStatus(VkDevice handle, VkFence fence)
 {
     struct pm_device *device = pm_device_of(handle);
@@ -120,9 +192,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_GetFenceStatus(VkDevice handle, VkFence fence)
     answered(device, &(struct pm_hang_question){1, &fence, false}, result);
     if (result == VK_NOT_READY && device->sampling != NULL)
         pm_cpu_watch_spin(&device->sampling->watch);
-    else if (result == VK_ERROR_DEVICE_LOST)
-        pm_device_was_lost(device);
-    return result;
+    return pm_checked(device, result);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_ResetFences(VkDevice handle, uint32_t count,

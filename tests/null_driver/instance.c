@@ -282,6 +282,14 @@ static VKAPI_ATTR void VKAPI_CALL end_feedback2(VkCommandBuffer buffer, uint32_t
         buffer, first, count, NULL, NULL);
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL wait_for_present2(VkDevice device, VkSwapchainKHR swapchain,
+                                                        const void *info)
+{
+    (void)info;
+    return ((PFN_vkWaitForPresentKHR)find_entry("vkWaitForPresentKHR")->function)(device, swapchain,
+                                                                                  0, 0);
+}
+
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice device,
                                                                      const char *pName)
 {
@@ -291,6 +299,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice de
         return (PFN_vkVoidFunction)begin_feedback2;
     if (strcmp(pName, "vkCmdEndTransformFeedback2EXT") == 0)
         return (PFN_vkVoidFunction)end_feedback2;
+    if (strcmp(pName, "vkWaitForPresent2KHR") == 0)
+        return (PFN_vkVoidFunction)wait_for_present2;
     const struct pm_null_entry *entry = find_entry(pName);
     if (!entry || entry->level != PM_NULL_LEVEL_DEVICE)
         return NULL;

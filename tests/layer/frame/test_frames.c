@@ -1,9 +1,13 @@
 /* Frames: what counts as a heartbeat, and that everything the layer makes has a name for debuggers.
  */
 #include "tests/layer/layered.h"
+#include "tests/patience.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 static struct pm_harness h;
 static VkSurfaceKHR surface;
@@ -12,7 +16,8 @@ static VkSwapchainKHR swapchain;
 static void open_with_surface(void)
 {
     const char *const instance[] = {"VK_KHR_surface", "VK_EXT_headless_surface", NULL};
-    const char *const device[] = {"VK_KHR_swapchain", NULL};
+    const char *const device[] = {"VK_KHR_swapchain", "VK_KHR_present_id", "VK_KHR_present_wait",
+                                  "VK_AMD_anti_lag", NULL};
     const struct pm_harness_options options = {.instance_extensions = instance,
                                                .device_extensions = device};
     pm_harness_open(&h, &options);
@@ -229,10 +234,109 @@ static void everything_of_ours_but_layouts_has_a_name(void **state)
     look_at_names("0.5");
 }
 
+/* ---- frames that are capped ---- */
+
+/* The layer's, too: as if threads worked all the time, however busy the machine is. */
+__attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
+{
+    return (int)syscall(SYS_clock_gettime,
+                        clock == CLOCK_PROCESS_CPUTIME_ID ? CLOCK_MONOTONIC : clock, time);
+}
+
+static void work(void)
+{
+    usleep(2000);
+}
+
+static void work_during(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    if (strcmp(call->command, "vkWaitForPresentKHR") == 0 ||
+        strcmp(call->command, "vkAntiLagUpdateAMD") == 0 ||
+        strcmp(call->command, "vkGetQueryPoolResults") == 0)
+        work();
+}
+
+static void wait_for_present(void)
+{
+    PM_CHECK(h.vk.WaitForPresentKHR(h.device, swapchain, 1, UINT64_MAX));
+}
+
+/* By name (VK_KHR_present_wait2). */
+static void wait_for_present2(void)
+{
+    typedef VkResult(VKAPI_PTR * function)(VkDevice, VkSwapchainKHR, const void *info);
+    PM_CHECK(((function)vkGetDeviceProcAddr(h.device, "vkWaitForPresent2KHR"))(h.device, swapchain,
+                                                                               NULL));
+}
+
+static void anti_lag(void)
+{
+    const VkAntiLagDataAMD data = {.sType = VK_STRUCTURE_TYPE_ANTI_LAG_DATA_AMD};
+    h.vk.AntiLagUpdateAMD(h.device, &data);
+}
+
+static void wait_for_query(void)
+{
+    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .queryType = VK_QUERY_TYPE_TIMESTAMP,
+                                        .queryCount = 1};
+    VkQueryPool pool;
+    uint64_t value = 0;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    h.driver->inject("vkGetQueryPoolResults:1=1"); /* VK_NOT_READY: it has none */
+    h.vk.GetQueryPoolResults(h.device, pool, 0, 1, sizeof value, &value, sizeof value,
+                             VK_QUERY_RESULT_WAIT_BIT);
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+}
+
+/* A frame that the device is through with before the next one begins. */
+static void frame(void (*pass_time)(void))
+{
+    submit_nothing();
+    pass_time();
+    present();
+}
+
+static void open_watched(void)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    unsetenv("PIECEMEAL_DEBUG_SYNCHRONOUS");
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.999999", 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "1000", 1);
+    open_with_surface();
+    make_swapchain();
+}
+
+/* A processor that is busy bounds the game, but not one that waits for the display meanwhile. */
+static void a_capped_game_is_not_bound_by_its_processor(void **state)
+{
+    (void)state;
+    static const char *const bound = "bound by its processor; sampling rests";
+    void (*const waits[])(void) = {wait_for_present, wait_for_present2, anti_lag, wait_for_query};
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        open_watched();
+        h.driver->set_callback(work_during, NULL);
+        for (int frames = 0; frames < 64; frames++)
+            frame(waits[i]);
+        h.driver->set_callback(NULL, NULL);
+        close_with_surface();
+        if (pm_layered_logged(bound) != 0)
+            fail_msg("way %zu to wait is not seen", i);
+    }
+    open_watched();
+    uint64_t until = 0;
+    while (pm_layered_logged(bound) == 0 && patience(&until))
+        frame(work);
+    assert_int_equal(pm_layered_logged(bound), 1);
+    close_with_surface();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(presents_are_heartbeats),
+        PM_LAYERED_TEST(a_capped_game_is_not_bound_by_its_processor),
         PM_LAYERED_TEST(submissions_are_heartbeats_without_presents),
         PM_LAYERED_TEST(a_seed_repeats_a_run),
         PM_LAYERED_TEST(everything_of_ours_but_layouts_has_a_name),

@@ -327,6 +327,71 @@ static void lost_in_our_own_submission(void **state)
     pm_harness_close(&h);
 }
 
+/* Which must be asked for by name (VK_KHR_present_wait2). */
+typedef VkResult(VKAPI_PTR *wait_for_present2)(VkDevice, VkSwapchainKHR, const void *info);
+
+#define ASK(name, ...)                                                                             \
+    static VkResult ask_##name(void)                                                               \
+    {                                                                                              \
+        return h.vk.name(__VA_ARGS__);                                                             \
+    }
+
+ASK(QueueBindSparse, h.queue, 0, NULL, VK_NULL_HANDLE)
+ASK(GetQueryPoolResults, h.device, VK_NULL_HANDLE, 0, 1, 0, NULL, 0, 0)
+ASK(GetEventStatus, h.device, VK_NULL_HANDLE)
+ASK(GetSemaphoreCounterValue, h.device, VK_NULL_HANDLE, NULL)
+ASK(GetSemaphoreCounterValueKHR, h.device, VK_NULL_HANDLE, NULL)
+ASK(AcquireNextImageKHR, h.device, VK_NULL_HANDLE, 0, VK_NULL_HANDLE, VK_NULL_HANDLE, NULL)
+ASK(AcquireNextImage2KHR, h.device, NULL, NULL)
+ASK(WaitForPresentKHR, h.device, VK_NULL_HANDLE, 1, 0)
+ASK(GetSwapchainStatusKHR, h.device, VK_NULL_HANDLE)
+
+static VkResult ask_WaitForPresent2KHR(void)
+{
+    return ((wait_for_present2)vkGetDeviceProcAddr(h.device, "vkWaitForPresent2KHR"))(
+        h.device, VK_NULL_HANDLE, NULL);
+}
+
+/* Whichever call says it first. */
+static void a_device_that_any_call_reports_lost(void **state)
+{
+    (void)state;
+    const struct {
+        const char *command;
+        VkResult (*ask)(void);
+    } cases[] = {
+#define CASE(name) {"vk" #name, ask_##name}
+        CASE(QueueBindSparse),
+        CASE(GetQueryPoolResults),
+        CASE(GetEventStatus),
+        CASE(GetSemaphoreCounterValue),
+        CASE(GetSemaphoreCounterValueKHR),
+        CASE(AcquireNextImageKHR),
+        CASE(AcquireNextImage2KHR),
+        CASE(WaitForPresentKHR),
+        CASE(GetSwapchainStatusKHR),
+        {"vkWaitForPresentKHR", ask_WaitForPresent2KHR}, /* as the driver records it */
+#undef CASE
+    };
+    const char *const instance[] = {"VK_KHR_surface", NULL};
+    const char *const device[] = {
+        "VK_KHR_swapchain",    "VK_KHR_timeline_semaphore",       "VK_KHR_present_id",
+        "VK_KHR_present_wait", "VK_KHR_shared_presentable_image", NULL};
+    const struct pm_harness_options options = {
+        .instance_extensions = instance, .device_extensions = device, .bare = true};
+    enable();
+    for (uint32_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char fault[64];
+        snprintf(fault, sizeof fault, "%s:1=%d", cases[i].command, VK_ERROR_DEVICE_LOST);
+        pm_harness_open(&h, &options);
+        assert_true(h.driver->inject(fault));
+        assert_int_equal(cases[i].ask(), VK_ERROR_DEVICE_LOST);
+        if (pm_layered_logged("the device was lost") != i + 1)
+            fail_msg("%s is not seen", cases[i].command);
+        pm_harness_close(&h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +403,7 @@ int main(void)
         PM_LAYERED_TEST(whatever_of_ours_fails),
         PM_LAYERED_TEST(a_lost_device),
         PM_LAYERED_TEST(lost_in_our_own_submission),
+        PM_LAYERED_TEST(a_device_that_any_call_reports_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

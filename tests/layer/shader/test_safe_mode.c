@@ -480,6 +480,21 @@ static void a_lost_device_holds_it_back(void **state)
     assert_false(replaced_in_a_session());
 }
 
+/* The game shows a message, say, and asks for nothing more. */
+static void see_a_loss_by_the_timeline(void)
+{
+    uint64_t value;
+    h.driver->inject("vkGetSemaphoreCounterValue:1=-4");
+    h.vk.GetSemaphoreCounterValue(h.device, VK_NULL_HANDLE, &value);
+    leave();
+}
+
+static void a_loss_that_only_the_timeline_reports_holds_it_back(void **state)
+{
+    (void)state;
+    assert_true(held_after(see_a_loss_by_the_timeline));
+}
+
 /* Frames go on with nothing new in them. */
 static void play_on(void)
 {
@@ -555,6 +570,7 @@ int main(void)
         PM_LAYERED_TEST(a_hang_that_the_game_gives_up_holds_it_back),
         PM_LAYERED_TEST(a_game_may_exit_with_frames_under_way),
         PM_LAYERED_TEST(a_lost_device_holds_it_back),
+        PM_LAYERED_TEST(a_loss_that_only_the_timeline_reports_holds_it_back),
         PM_LAYERED_TEST(a_session_that_settled_may_be_killed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,7 +197,7 @@ static const double walk_least = 0.37;
 static struct walk begin_walk(struct random_generator *g)
 {
     struct walk walk = {0};
-    if (!random_once_in(g, 3))
+    if (!g->options.walks || !random_once_in(g, 3))
         return walk;
     walk.first = random_constant_float(g, walk_type, walk_least * (1 + random_below(g, 8))).id;
     walk.at = g->next++;

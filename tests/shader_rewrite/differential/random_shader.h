@@ -37,8 +37,10 @@ struct random_shader_options {
     bool specials;       /* not clean */
     bool float64, int64; /* what the device has */
     bool demote;
-    bool exits_inside;   /* of loops, in a block of its own that does more than leave */
-    bool raw_copies;     /* integers that are moved, and multiplied, as floats */
+    bool exits_inside; /* of loops, in a block of its own that does more than leave */
+    bool walks;        /* floats of loops begin with literals: a compiler that knows the first turn
+                          computes it itself, and whether it does hangs on what else is used */
+    bool raw_copies;   /* integers that are moved, and multiplied, as floats */
     bool volatile_uints; /* they are read in a structure with a volatile member */
     bool ends_first;     /* fragments end first of all, and then quads are read in straight code */
     bool words;          /* most inputs, and conditions, are words of push constants */

@@ -443,6 +443,8 @@ static struct random_shader_options options_of(uint64_t seed)
         .demote = differential.gpu.demote && !differential.gpu.swiftshader,
         /* What such a block does SwiftShader does behind the loop, also the game's own shader's. */
         .exits_inside = !differential.gpu.swiftshader,
+        /* Also what counters change is then last bits (seeds 1009 and 2080). */
+        .walks = only_blocks,
         .raw_copies = seed % 4 == 1 || seed % 8 == 2,
         .volatile_uints = seed % 16 == 2,
         .ends_first = seed % 16 == 3,

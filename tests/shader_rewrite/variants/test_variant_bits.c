@@ -136,6 +136,7 @@ static struct random_shader_options options_of(uint64_t seed)
         .statements = RANDOM_SHADER_STATEMENTS,
         .demote = differential.gpu.demote && !differential.gpu.swiftshader,
         .exits_inside = !differential.gpu.swiftshader,
+        .walks = true,
         .words = seed % 5 == 4,
         .uniforms = seed / 5 % 2,
     };

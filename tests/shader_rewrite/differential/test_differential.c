@@ -125,10 +125,10 @@ static void keep_variant(struct trial *t, const struct pm_words *variant)
 }
 
 /* LLVM 15's ScalarEvolution, below lavapipe, takes exponential time in loops behind one another: 52
- * of them were not compiled in eight minutes (seed 1085). */
+ * of them were not compiled in eight minutes (seed 1085), nor 30 in three (seed 1205). */
 static bool compiles_in_time(const struct pm_words *words)
 {
-    enum { MOST_LOOPS = 32 };
+    enum { MOST_LOOPS = 24 };
     uint32_t loops = 0;
     for (size_t at = 5; at < words->count; at += words->data[at] >> 16)
         loops += (words->data[at] & 0xffff) == SpvOpLoopMerge;

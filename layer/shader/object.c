@@ -291,8 +291,10 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
                                     const VkShaderModuleCreateInfo *info, struct pm_error *error)
 {
     for (const VkBaseInStructure *item = info->pNext; item; item = item->pNext) {
-        /* A stage's SPIR-V in pNext shares its chain with what else belongs to the stage. */
+        /* A stage's SPIR-V in pNext shares its chain with what else belongs to the stage; and what
+         * is for validation changes no words. */
         if (item->sType == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT ||
+            item->sType == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT ||
             item->sType == VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT ||
             item->sType == VK_STRUCTURE_TYPE_PIPELINE_ROBUSTNESS_CREATE_INFO_EXT ||
             item->sType ==

@@ -35,12 +35,13 @@
 
 /* ---- stages ---- */
 
-/* What a stage of ours must not have: the SPIR-V itself (it gets a module of ours), handles that
- * belong to the game, and the game's name for its module. */
+/* What a stage of ours must not have: the SPIR-V itself (it gets a module of ours) and what is for
+ * its validation, handles that belong to the game, and the game's name for its module. */
 static bool is_dropped(VkStructureType type)
 {
     return type == VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO ||
            type == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT ||
+           type == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT ||
            type == VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT ||
            type == VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
 }

@@ -319,6 +319,12 @@ VkPipeline pm_harness_make_compute(struct pm_harness *harness)
     return make_compute(harness, harness->compute, harness->layout);
 }
 
+const uint32_t *pm_harness_compute_words(size_t *size)
+{
+    *size = sizeof branches_comp;
+    return branches_comp;
+}
+
 VkPipeline pm_harness_compute_of(struct pm_harness *harness, const uint32_t *words, size_t size,
                                  VkPipelineLayout layout)
 {

@@ -94,6 +94,8 @@ void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pip
 
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
 VkPipeline pm_harness_make_compute(struct pm_harness *harness);
+/* The words of the harness's compute shader, and their size in bytes. */
+const uint32_t *pm_harness_compute_words(size_t *size);
 /* Of a module that is gone when it returns. */
 VkPipeline pm_harness_compute_of(struct pm_harness *harness, const uint32_t *words, size_t size,
                                  VkPipelineLayout layout);

@@ -2,7 +2,7 @@
 """Writes newer.c and extending.h: newer.py REGISTRY_MODULE_FOLDER VK_XML OUTPUT_FOLDER
 
 newer.c: commands that put a structure from the far future into every pNext chain that they are given (newer.h).
-extending.h: every structure of the registry that extends another one.
+extending.h: every structure of the registry that extends another one, and those to which the layer's copies have chains.
 """
 
 import os
@@ -130,13 +130,25 @@ class Writer:
 #define PM_EXTENDING(X) \\
 """ + " \\\n".join(rows) + "\n"
 
+    def copied(self, copier, roots):
+        """What deep copies start from, and what is in them other than in a chain."""
+        members = {self.registry.resolve(m.type) for s in copier.structures.values() for m in s.members
+                   if m.name != "pNext"}
+        inner = {name for name in members & set(copier.structures) if self.has_chain(copier.structures[name])}
+        return """
+/* X(a structure with a chain of its own that the layer copies). */
+#define PM_COPIED(X) \\
+""" + " \\\n".join("    X(%s)" % name for name in sorted(inner | set(roots))) + "\n"
+
 
 def main(arguments):
     sys.path.insert(0, arguments[1])
+    from deep_copy import ROOTS, Copier
     from registry import Registry
     writer = Writer(Registry(arguments[2]))
     os.makedirs(arguments[3], exist_ok=True)
-    for name, text in (("newer.c", writer.commands()), ("extending.h", writer.extending())):
+    for name, text in (("newer.c", writer.commands()),
+                       ("extending.h", writer.extending() + writer.copied(Copier(writer.registry), ROOTS))):
         with open(os.path.join(arguments[3], name), "w", encoding="utf-8") as file:
             file.write(text)
     return 0

@@ -4,6 +4,7 @@
 #include "profile/left_alone.h"
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
+#include "tests/layer/spooled.h"
 #include "tests/null_driver/newer.h"
 
 #include <pthread.h>
@@ -168,141 +169,6 @@ static void devices_with_every_structure(void **state)
     pm_harness_close(&h);
     assert_true(count > 150);
     assert_int_equal(pm_layered_logged("sampling on Piecemeal"), count);
-}
-
-/* ---- pipelines ---- */
-
-/* What a structure's type and the next one stand in. */
-#define CHAINED(value) (*(const void **)(uintptr_t) & (value).pNext)
-
-/* A graphics pipeline with something chained to one of the structures that it is made of; NULL:
- * this has none of that structure. */
-static VkPipeline graphics_with(const char *base, const void *chain)
-{
-    struct pm_harness_pipeline of;
-    pm_harness_describe(&h, &of);
-    VkPipelineTessellationStateCreateInfo tessellation = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO};
-    VkPipelineDynamicStateCreateInfo dynamic = {
-        .sType = VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO};
-    of.info.pTessellationState = &tessellation;
-    of.info.pDynamicState = &dynamic;
-    const struct {
-        const char *base;
-        const void **chain;
-    } places[] = {
-        {"VkGraphicsPipelineCreateInfo", &of.info.pNext},
-        {"VkPipelineShaderStageCreateInfo", &of.stages[1].pNext},
-        {"VkPipelineVertexInputStateCreateInfo", &of.input.pNext},
-        {"VkPipelineInputAssemblyStateCreateInfo", &of.assembly.pNext},
-        {"VkPipelineViewportStateCreateInfo", &of.viewport.pNext},
-        {"VkPipelineRasterizationStateCreateInfo", &of.rasterization.pNext},
-        {"VkPipelineMultisampleStateCreateInfo", &of.multisample.pNext},
-        {"VkPipelineColorBlendStateCreateInfo", &of.blend.pNext},
-        {"VkPipelineDynamicStateCreateInfo", &dynamic.pNext},
-    };
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        if (strcmp(base, places[i].base) != 0)
-            continue;
-        VkPipeline pipeline;
-        *places[i].chain = chain;
-        PM_CHECK(
-            h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
-        return pipeline;
-    }
-    return VK_NULL_HANDLE;
-}
-
-static VkPipeline compute_with(const void *chain)
-{
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .pNext = chain,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = h.compute,
-                  .pName = "main"},
-        .layout = h.layout};
-    VkPipeline pipeline;
-    PM_CHECK(h.vk.CreateComputePipelines(h.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
-    return pipeline;
-}
-
-/* A pipeline with something chained to one of its structures. */
-static VkPipeline pipeline_with(const char *base, const void *chain)
-{
-    return strcmp(base, "VkComputePipelineCreateInfo") == 0 ? compute_with(chain)
-                                                            : graphics_with(base, chain);
-}
-
-/* The variants that the layer makes of such a pipeline; -1: there is none to be had. */
-static int variants_with(const char *base, const void *chain)
-{
-    const uint32_t before = watch_counts().variants;
-    const VkPipeline pipeline = pipeline_with(base, chain);
-    if (pipeline == VK_NULL_HANDLE)
-        return -1;
-    const int made = (int)(watch_counts().variants - before);
-    h.vk.DestroyPipeline(h.device, pipeline, NULL);
-    return made;
-}
-
-/* Structures of the headers with which a pipeline is something that is not sampled, as this test
- * makes it: all zeroes. */
-static bool is_not_sampled(const char *structure)
-{
-    static const char *const names[] = {
-        "VkGraphicsPipelineLibraryCreateInfoEXT",     /* a library of nothing */
-        "VkGraphicsPipelineShaderGroupsCreateInfoNV", /* several pipelines in one */
-        "VkComputePipelineIndirectBufferInfoNV",      /* bound by its address */
-        "VkSubpassShadingPipelineCreateInfoHUAWEI",   /* bound elsewhere */
-    };
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(structure, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void check_pipeline(const char *base, const char *structure, void *known, const void **next)
-{
-    VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
-    *next = NULL;
-    const int variants = variants_with(base, known);
-    if (variants < 0)
-        return;
-    if ((variants > 0) == is_not_sampled(structure))
-        fail_msg("%s with %s: %d variants", base, structure, variants);
-    /* Behind it something that nobody knows, and in front of it. */
-    *next = &future;
-    if (variants_with(base, known) != 0)
-        fail_msg("%s with %s and something unknown has variants", base, structure);
-    *next = NULL;
-    future.pNext = known;
-    if (variants_with(base, &future) != 0)
-        fail_msg("%s with something unknown and %s has variants", base, structure);
-}
-
-static void pipelines_with_every_structure(void **state)
-{
-    (void)state;
-    setenv("PIECEMEAL_LIMITS_VARIANTS", "4096", 1);
-    enable();
-    watch_start(pm_harness_driver());
-    pm_harness_open(&h, NULL);
-    assert_int_equal(variants_with("VkGraphicsPipelineCreateInfo", NULL), 1);
-    assert_int_equal(variants_with("VkComputePipelineCreateInfo", NULL), 1);
-#define X(base, structure, type)                                                                   \
-    {                                                                                              \
-        structure known = {.sType = type};                                                         \
-        check_pipeline(#base, #structure, &known, &CHAINED(known));                                \
-    }
-    PM_EXTENDING(X)
-#undef X
-    /* What is like the headers is sampled as ever. */
-    assert_int_equal(sampled(h.graphics, h.dispatch), 2);
-    pm_harness_close(&h);
-    assert_int_equal(pm_layered_logged("sType 1999999001"), 1);
 }
 
 /* ---- shaders ---- */
@@ -626,6 +492,127 @@ static void every_chain_of_every_call(void **state)
     assert_int_equal(pm_layered_logged("sType 1999999001"), 1);
 }
 
+/* A pass by each of today's ways, and a dispatch; submitted by vkQueueSubmit2. */
+static void frame_of_today(VkRenderPass pass, VkPipeline graphics, VkShaderEXT object)
+{
+    const VkRenderPassBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                         .renderPass = pass,
+                                         .framebuffer = h.framebuffer,
+                                         .renderArea = {{0, 0}, {64, 64}}};
+    const VkSubpassBeginInfo subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_BEGIN_INFO};
+    const VkSubpassEndInfo end = {.sType = VK_STRUCTURE_TYPE_SUBPASS_END_INFO};
+    const VkRenderingAttachmentInfo attachment = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO, .imageView = h.view};
+    const VkRenderingInfo rendering = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                       .layerCount = 1,
+                                       .colorAttachmentCount = 1,
+                                       .pColorAttachments = &attachment};
+    const VkMemoryBarrier2 barrier = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER_2};
+    const VkDependencyInfo dependency = {.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO,
+                                         .memoryBarrierCount = 1,
+                                         .pMemoryBarriers = &barrier};
+    const VkShaderStageFlagBits stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    const VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, graphics);
+    h.vk.CmdBeginRenderPass2(buffer, &begin, &subpass);
+    h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h.vk.CmdEndRenderPass2(buffer, &end);
+    h.vk.CmdPipelineBarrier2(buffer, &dependency);
+    h.vk.CmdBeginRendering(buffer, &rendering);
+    h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    h.vk.CmdEndRendering(buffer);
+    h.vk.CmdBindShadersEXT(buffer, 1, &stage, &object);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    const VkCommandBufferSubmitInfo submitted = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO, .commandBuffer = buffer};
+    const VkSubmitInfo2 submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                  .commandBufferInfoCount = 1,
+                                  .pCommandBufferInfos = &submitted};
+    PM_CHECK(h.vk.QueueSubmit2(h.queue, 1, &submit, VK_NULL_HANDLE));
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+}
+
+static VkRenderPass make_render_pass2(void)
+{
+    const VkAttachmentDescription2 attachment = {.sType =
+                                                     VK_STRUCTURE_TYPE_ATTACHMENT_DESCRIPTION_2,
+                                                 .format = VK_FORMAT_R8G8B8A8_UNORM,
+                                                 .samples = VK_SAMPLE_COUNT_1_BIT};
+    const VkAttachmentReference2 reference = {.sType = VK_STRUCTURE_TYPE_ATTACHMENT_REFERENCE_2};
+    const VkSubpassDescription2 subpass = {.sType = VK_STRUCTURE_TYPE_SUBPASS_DESCRIPTION_2,
+                                           .colorAttachmentCount = 1,
+                                           .pColorAttachments = &reference};
+    const VkRenderPassCreateInfo2 info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO_2,
+                                          .attachmentCount = 1,
+                                          .pAttachments = &attachment,
+                                          .subpassCount = 1,
+                                          .pSubpasses = &subpass};
+    VkRenderPass pass;
+    PM_CHECK(h.vk.CreateRenderPass2(h.device, &info, NULL, &pass));
+    return pass;
+}
+
+static VkPipeline make_graphics_for(VkRenderPass pass)
+{
+    struct pm_harness_pipeline of;
+    pm_harness_describe(&h, &of);
+    of.info.renderPass = pass;
+    VkPipeline pipeline;
+    PM_CHECK(h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
+    return pipeline;
+}
+
+/* What is made with something unknown costs itself; what is not is sampled, and counted, in calls
+ * that all have something unknown. */
+static void every_chain_of_calls_of_today(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_shader_object", NULL};
+    const VkPhysicalDeviceShaderObjectFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT,
+        .shaderObject = VK_TRUE};
+    const struct pm_harness_options options = {.device_extensions = extensions,
+                                               .device_next = &features};
+    enable();
+    pm_harness_open(&h, &options);
+    const struct pm_device_dispatch plain = h.vk;
+    const VkRenderPass pass = make_render_pass2();
+    const VkPipeline graphics = make_graphics_for(pass);
+    const VkShaderEXT object = pm_harness_make_object(&h, VK_SHADER_STAGE_COMPUTE_BIT);
+    uint64_t count = pm_newer_count();
+    pm_newer_wrap(&h.vk);
+    const VkRenderPass newer_pass = make_render_pass2();
+    assert_int_equal(pm_newer_count() - count, 4);
+    const VkShaderEXT newer_object = pm_harness_make_object(&h, VK_SHADER_STAGE_COMPUTE_BIT);
+    h.vk = plain;
+    const VkPipeline of_newer = make_graphics_for(newer_pass);
+    pm_newer_wrap(&h.vk);
+    count = pm_newer_count();
+    uint64_t position = h.driver->position();
+    frame_of_today(newer_pass, of_newer, newer_object);
+    /* Allocating, beginning with its inheritance, two each of both passes' own and one where they
+     * end, the barrier and what it is in, the submission and its buffer. */
+    assert_true(pm_newer_count() - count >= 12);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindShadersEXT"), 1);
+    position = h.driver->position();
+    frame_of_today(pass, graphics, object);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1 + 2 * 2);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindShadersEXT"), 1 + 2);
+    h.vk.DestroyShaderEXT(h.device, object, NULL);
+    h.vk.DestroyShaderEXT(h.device, newer_object, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    h.vk.DestroyPipeline(h.device, of_newer, NULL);
+    h.vk.DestroyRenderPass(h.device, pass, NULL);
+    h.vk.DestroyRenderPass(h.device, newer_pass, NULL);
+    pm_harness_close(&h);
+    assert_int_equal(all_calls(), 3);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -633,13 +620,13 @@ int main(void)
         PM_LAYERED_TEST(a_device_with_features_that_only_the_driver_knows),
         PM_LAYERED_TEST(a_device_whose_features_are_out_of_reach),
         PM_LAYERED_TEST(devices_with_every_structure),
-        PM_LAYERED_TEST(pipelines_with_every_structure),
         PM_LAYERED_TEST(a_shader_of_the_future_is_left_alone_and_counted),
         PM_LAYERED_TEST(calls_of_today),
         PM_LAYERED_TEST(nested_command_buffers),
         PM_LAYERED_TEST(many_threads_submit_to_one_queue),
         PM_LAYERED_TEST(queues_that_all_are_synchronized),
         PM_LAYERED_TEST(every_chain_of_every_call),
+        PM_LAYERED_TEST(every_chain_of_calls_of_today),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

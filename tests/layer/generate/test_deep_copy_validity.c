@@ -77,6 +77,7 @@ OTHER(RenderPassCreateInfo2)
 OTHER(SamplerCreateInfo)
 OTHER(SamplerYcbcrConversionCreateInfo)
 OTHER(ShaderModuleCreateInfo)
+OTHER(ShaderCreateInfoEXT)
 
 int main(void)
 {
@@ -91,6 +92,7 @@ int main(void)
         cmocka_unit_test(a_SamplerCreateInfo),
         cmocka_unit_test(a_SamplerYcbcrConversionCreateInfo),
         cmocka_unit_test(a_ShaderModuleCreateInfo),
+        cmocka_unit_test(a_ShaderCreateInfoEXT),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

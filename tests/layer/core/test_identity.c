@@ -111,6 +111,17 @@ static void names_of_games_on_engines(void **state)
          "UnrealEngine", "UnrealEngine (Maze-Win64-Shipping.exe, Maze)"},
         {"C:\\users\\bob", "x.exe", "C:\\x.exe\0", "UnrealEngine", "UnrealEngine (x.exe)"},
         {"/opt/dungeon", "dungeon", "dungeon\0", "The Dungeon", "The Dungeon"},
+        /* Two of each engine. */
+        {"/opt/Dungeon", "Dungeon.x86_64", "x\0", "Unity", "Unity (Dungeon.x86_64, Dungeon)"},
+        {"/opt/Maze", "Maze.x86_64", "x\0", "Unity", "Unity (Maze.x86_64, Maze)"},
+        {"/opt/Dungeon/lib/py3-linux-x86_64", "pythonw", "x\0", "pythonw", "pythonw (Dungeon)"},
+        {"/opt/Maze/lib/py3-linux-x86_64", "pythonw", "x\0", "pythonw", "pythonw (Maze)"},
+        {"/opt/Dungeon/lib/py2-linux-i686", "python", "x\0", NULL, "python (Dungeon)"},
+        {"/opt/Maze/lib/linux-x86_64", "renpy", "x\0", NULL, "renpy (Maze)"},
+        {"/opt/SDK 2013", "hl2_linux", "x\0-game\0/home/alice/mods/dungeon\0", "hl2_linux",
+         "hl2_linux (dungeon)"},
+        {"/opt/SDK 2013", "hl2_linux", "x\0-game\0maze\0", "hl2_linux", "hl2_linux (maze)"},
+        {"Z:\\SDK 2013", "hl2.exe", "x\0-game\0maze\0", "hl2.exe", "hl2.exe (maze)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct pm_process process =

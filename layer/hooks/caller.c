@@ -5,8 +5,8 @@
 #include <string.h>
 
 /* How their libraries' names begin. */
-static const char *const overlays[] = {"libMangoHud", "libVkLayer_MESA_overlay", "libvkbasalt",
-                                       "steamoverlayvulkanlayer", NULL};
+static const char *const overlays[] = {"libMangoHud", "libVkLayer_MESA_overlay", "liblsfg-vk",
+                                       "libvkbasalt", "steamoverlayvulkanlayer", NULL};
 
 struct search {
     uintptr_t address;

@@ -2,7 +2,7 @@
 """Writes newer.c and extending.h: newer.py REGISTRY_MODULE_FOLDER VK_XML OUTPUT_FOLDER
 
 newer.c: commands that put a structure from the far future into every pNext chain that they are given (newer.h).
-extending.h: every structure of the registry that extends another one, and those to which the layer's copies have chains.
+extending.h: every structure of the registry that extends another one, and those whose chains the layer copies.
 """
 
 import os

@@ -2,6 +2,7 @@
 #include "tests/layer/layered.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,16 +29,30 @@ static bool is_sampled(VkPipeline pipeline)
     return sampled;
 }
 
-static void their_pipelines_are_left_alone(void **state)
+/* A library of that name in the test's home. */
+static void *open_as(const char *name, make_compute *make)
 {
-    (void)state;
-    void *library = dlopen(OVERLAY, RTLD_NOW);
+    char path[512], command[1024];
+    snprintf(path, sizeof path, "%s/%s", pm_layered_home(), name);
+    snprintf(command, sizeof command, "cp '%s' '%s'", OVERLAY, path);
+    assert_int_equal(system(command), 0);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
-    const make_compute make = (make_compute)dlsym(library, "overlay_make_compute");
-    assert_non_null(make);
+    *make = (make_compute)dlsym(library, "overlay_make_compute");
+    assert_non_null(*make);
+    return library;
+}
+
+static void open_all(void)
+{
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all("1");
     pm_harness_open(&h, &(struct pm_harness_options){0});
+}
+
+/* Whether the pipeline that a library makes is sampled. */
+static bool made_is_sampled(make_compute make)
+{
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -46,22 +61,63 @@ static void their_pipelines_are_left_alone(void **state)
                   .pName = "main"},
         .layout = h.layout,
     };
+    VkPipeline pipeline;
+    PM_CHECK(make(h.vk.CreateComputePipelines, h.device, &info, &pipeline));
+    const bool sampled = is_sampled(pipeline);
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    return sampled;
+}
+
+static void their_pipelines_are_left_alone(void **state)
+{
+    (void)state;
+    make_compute make;
+    void *library = open_as("libMangoHud.so", &make);
+    open_all();
     assert_true(is_sampled(h.dispatch));
     /* Who makes so many is no overlay. */
-    for (int i = 0; i < 66; i++) {
-        VkPipeline pipeline;
-        PM_CHECK(make(h.vk.CreateComputePipelines, h.device, &info, &pipeline));
-        assert_int_equal(is_sampled(pipeline), i >= 64);
-        h.vk.DestroyPipeline(h.device, pipeline, NULL);
-    }
+    for (int i = 0; i < 66; i++)
+        assert_int_equal(made_is_sampled(make), i >= 64);
     pm_harness_close(&h);
     dlclose(library);
+}
+
+/* As their own builds call them. */
+static void they_are_known_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool overlay;
+    } cases[] = {
+        {"libMangoHud.so", true},
+        {"libVkLayer_MESA_overlay.so", true},
+        {"libvkbasalt.so", true},
+        {"steamoverlayvulkanlayer.so", true},
+        {"liblsfg-vk.so", true},
+        {"liblsfg-vk-layer.so", true},
+        /* Layers that make none, but may pass on the game's; and a part of a game. */
+        {"libVkLayer_obs_vkcapture.so", false},
+        {"libVkLayer_FROG_gamescope_wsi_x86_64.so", false},
+        {"libVkLayer_khronos_validation.so", false},
+        {"libgame.so", false},
+    };
+    open_all();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make_compute make;
+        void *library = open_as(cases[i].name, &make);
+        if (made_is_sampled(make) == cases[i].overlay)
+            fail_msg("%s", cases[i].name);
+        dlclose(library);
+    }
+    pm_harness_close(&h);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(their_pipelines_are_left_alone),
+        PM_LAYERED_TEST(they_are_known_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,7 @@ void pm_command_destroy(struct pm_command *command)
         learn(command, false);
     pm_command_drop(command);
     free(command->uses);
+    free(command->executed);
     free(command);
 }
 
@@ -130,6 +131,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     const bool may_repeat = !once && (!command->begun || submits > 1);
     learn(command, once);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
+    command->executed_count = 0;
     command->begun = true;
     command->once = once;
     command->repeats = may_repeat;
@@ -169,6 +171,7 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
         command->touched = touched;
         return false;
     }
+    command->executed_count = 0;
     command->active = 0;
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
@@ -371,18 +374,16 @@ void pm_command_drop(struct pm_command *command)
     atomic_fetch_sub(&command->device->sampling->holding, 1);
 }
 
-/* false: out of memory. */
-static bool reserve_use(struct pm_command *command)
+/* Room for one more; NULL: out of memory, and the array is as it was. */
+static void *reserve(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
-    if (command->use_count < command->use_capacity)
-        return true;
-    uint32_t capacity = command->use_capacity > 0 ? command->use_capacity * 2 : 8;
-    struct pm_use *uses = realloc(command->uses, capacity * sizeof *uses);
-    if (uses == NULL)
-        return false;
-    command->uses = uses;
-    command->use_capacity = capacity;
-    return true;
+    if (count < *capacity)
+        return array;
+    const uint32_t more = *capacity > 0 ? *capacity * 2 : 8;
+    array = realloc(array, more * size);
+    if (array != NULL)
+        *capacity = more;
+    return array;
 }
 
 bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls,
@@ -399,8 +400,11 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
             return true;
         }
     }
-    if (!reserve_use(command))
+    struct pm_use *uses =
+        reserve(command->uses, command->use_count, &command->use_capacity, sizeof *uses);
+    if (uses == NULL)
         return false;
+    command->uses = uses;
     if (command->use_count == 0)
         atomic_fetch_add(&command->device->sampling->holding, 1);
     if (use != NULL)
@@ -430,6 +434,34 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
     }
 }
 
+void pm_command_submit(struct pm_command *command)
+{
+    struct pm_sampling *sampling = command->device->sampling;
+    const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
+    if (before > 0)
+        pm_sampling_learn(&sampling->again);
+    for (uint32_t i = 0; before == 1 && i < command->executed_count; i++) {
+        struct pm_command *secondary = pm_command_of(sampling, command->executed[i]);
+        if (secondary != NULL)
+            pm_command_submit(secondary);
+    }
+}
+
+/* What is executed is submitted with the primary. */
+static void execute(struct pm_command *primary, struct pm_command *secondary)
+{
+    pm_command_submit(secondary);
+    if (atomic_load_explicit(&secondary->submits, memory_order_relaxed) > 1)
+        return;
+    /* Whether it is submitted again is known when the primary is. Out of memory: never. */
+    VkCommandBuffer *executed = reserve(primary->executed, primary->executed_count,
+                                        &primary->executed_capacity, sizeof(VkCommandBuffer));
+    if (executed == NULL)
+        return;
+    primary->executed = executed;
+    executed[primary->executed_count++] = secondary->handle;
+}
+
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers)
 {
     primary->touched = true;
@@ -441,9 +473,10 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
         primary->bound[i].pipeline = NULL;
     pm_pushed_forget(&primary->pushed);
     for (uint32_t i = 0; i < count; i++) {
-        const struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
+        struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
         if (secondary == NULL)
             continue;
+        execute(primary, secondary);
         if (secondary->scene != PM_SCENE_NONE)
             primary->scene = secondary->scene;
         take_uses(primary, secondary);

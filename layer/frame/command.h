@@ -115,7 +115,10 @@ struct pm_command {
     uint32_t scratch_unit;            /* what the next such one begins at */
     struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
     uint32_t scene;                   /* that the last label in it began (scene.h) */
-    _Atomic uint32_t submits;         /* since it began last */
+    VkCommandBuffer *executed;        /* secondary ones that this recording was the first to run */
+    uint32_t executed_count, executed_capacity;
+    _Atomic uint32_t submits; /* since it began last; of a secondary one: how often it was executed,
+                                 and once more if what executed it was submitted again */
 };
 
 struct pm_command_pool {
@@ -234,3 +237,6 @@ bool pm_command_counts(const struct pm_command *command);
 
 /* Secondary command buffers were executed in the recording. */
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);
+
+/* The recording is submitted, or executed in another, once more. */
+void pm_command_submit(struct pm_command *command);

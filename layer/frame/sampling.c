@@ -234,22 +234,12 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat)
     return true;
 }
 
-/* Recordings after which it is known whether a game keeps them, and the share that makes it so. */
-enum { KNOWN_RECORDINGS = 64, KEPT_SHARE = 16 };
-
 /* Pipelines that may be a small program's all, before it is known. */
 enum { FEW_PIPELINES = 16 };
 
 /* Heartbeats before which a program loads: one that does not present begins with submissions that
  * set it up. */
 enum { FIRST_FRAMES = 16 };
-
-bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling)
-{
-    const uint32_t anew = atomic_load_explicit(&sampling->anew, memory_order_relaxed);
-    const uint32_t again = atomic_load_explicit(&sampling->again, memory_order_relaxed);
-    return anew >= KNOWN_RECORDINGS && again < anew / KEPT_SHARE;
-}
 
 bool pm_sampling_begin_kept(struct pm_sampling *sampling)
 {
@@ -271,7 +261,7 @@ double pm_sampling_chance_ahead(struct pm_sampling *sampling)
     if (atomic_load(&sampling->open))
         return 1;
     const bool keeps =
-        atomic_load_explicit(&sampling->again, memory_order_relaxed) >= KNOWN_RECORDINGS;
+        atomic_load_explicit(&sampling->again, memory_order_relaxed) >= PM_KNOWN_RECORDINGS;
     if (sampling->device->predicates != NULL && sampling->share > 0 &&
         (keeps || atomic_fetch_add(&sampling->ahead, 1) < FEW_PIPELINES))
         return 1;

@@ -146,8 +146,24 @@ static inline void pm_sampling_learn_anew(struct pm_sampling *sampling)
         pm_sampling_set_learned(sampling);
 }
 
+/* Recordings after which it is known whether a game keeps them, and the share that makes it so. */
+enum { PM_KNOWN_RECORDINGS = 64, PM_KEPT_SHARE = 16 };
+
 /* Whether it is known that the game records (nearly) everything anew. */
-bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling);
+static inline bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling)
+{
+    const uint32_t anew = atomic_load_explicit(&sampling->anew, memory_order_relaxed);
+    const uint32_t again = atomic_load_explicit(&sampling->again, memory_order_relaxed);
+    return anew >= PM_KNOWN_RECORDINGS && again < anew / PM_KEPT_SHARE;
+}
+
+/* Whether it matters how often a secondary command buffer is executed: not once it is known for
+ * good that the game keeps none. */
+static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampling)
+{
+    return !atomic_load_explicit(&sampling->learned, memory_order_relaxed) ||
+           !pm_sampling_keeps_nothing(sampling);
+}
 
 /* The chance that a new pipeline's calls are sampled from recordings that the game keeps: as for
  * those recordings (pm_sampling_begin), all of them where they can hold calls twice (predicated.h)

@@ -199,16 +199,22 @@ VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer han
     return pm_one.device->dispatch.ResetCommandBuffer(handle, flags);
 }
 
+/* Whether it matters what a recording executes. */
+static bool executions_matter(const struct pm_device *device)
+{
+    return pm_commands_are_tracked(device) ||
+           (device->sampling != NULL && (atomic_load(&device->sampling->holding) != 0 ||
+                                         pm_sampling_counts_executions(device->sampling)));
+}
+
 static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
                                  const VkCommandBuffer *buffers)
 {
     struct pm_device *device = pm_device_of(handle);
-    struct pm_sampling *sampling = device->sampling;
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
-    if (!pm_commands_are_tracked(device) &&
-        (sampling == NULL || atomic_load(&sampling->holding) == 0))
+    if (!executions_matter(device))
         return;
-    struct pm_command *primary = pm_command_of(sampling, handle);
+    struct pm_command *primary = pm_command_of(device->sampling, handle);
     if (primary != NULL)
         pm_command_execute(primary, count, buffers);
 }
@@ -216,8 +222,7 @@ static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
                                                          const VkCommandBuffer *buffers)
 {
-    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || pm_commands_are_tracked(pm_one.device) ||
-                    atomic_load(&pm_one.device->sampling->holding) != 0)) {
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || executions_matter(pm_one.device))) {
         execute_long(handle, count, buffers);
         return;
     }

@@ -51,8 +51,8 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
         queue->scene = command->scene;
         atomic_store_explicit(&sampling->scenes.current, command->scene, memory_order_relaxed);
     }
-    if (sign > 0 && atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed) > 0)
-        pm_sampling_learn(&sampling->again);
+    if (sign > 0)
+        pm_command_submit(command);
     if (command->timings != PM_TIMING_NONE) {
         if (sign > 0)
             pm_timing_submit(command, queue);

@@ -257,6 +257,65 @@ static void kept_buffers_are_chosen_outside_windows(void **state)
     unsetenv("PM_NULL_WITHOUT_EXTENSIONS");
 }
 
+enum run { ONE, SUBMITTED_AGAIN, EXECUTED_AGAIN, NESTED };
+
+static void execute(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags,
+                    VkCommandBuffer secondary)
+{
+    pm_harness_begin(&h, buffer, flags);
+    h.vk.CmdExecuteCommands(buffer, 1, &secondary);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+}
+
+static void run_secondary(VkCommandBuffer primary, VkCommandBuffer between,
+                          VkCommandBuffer secondary, enum run run)
+{
+    const VkCommandBufferUsageFlags once = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    if (run == NESTED)
+        execute(between, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, secondary);
+    for (int i = 0; i < 2; i++) {
+        if (i == 0 || run == EXECUTED_AGAIN)
+            execute(primary, run == EXECUTED_AGAIN || run == ONE ? once : 0,
+                    run == NESTED ? between : secondary);
+        if (i == 0 || run != ONE)
+            pm_harness_submit(&h, h.queue, primary, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+}
+
+/* So is a secondary one, whose submissions are those of what executes it. */
+static void so_are_secondary_ones(void **state)
+{
+    (void)state;
+    enum { RECORDINGS = 500 };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.000000976", 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "1024000", 1);
+    setenv("PM_NULL_WITHOUT_EXTENSIONS", "VK_EXT_conditional_rendering", 1);
+    for (enum run run = ONE; run <= NESTED; run++) {
+        pm_harness_open(&h, NULL);
+        VkCommandBuffer primary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        VkCommandBuffer between = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        int chosen = 0;
+        for (int i = 0; i < RECORDINGS; i++) {
+            const uint64_t position = h.driver->position();
+            record(secondary, h.dispatch, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+            chosen += was_sampled(position);
+            run_secondary(primary, between, secondary, run);
+        }
+        /* All but the first, of which nothing was known: none, or a half, five standard deviations.
+         */
+        if (run == ONE)
+            assert_in_range(chosen, 0, 1);
+        else
+            assert_in_range(chosen, RECORDINGS / 2 - 57, RECORDINGS / 2 + 57);
+        pm_harness_close(&h);
+    }
+    unsetenv("PM_NULL_WITHOUT_EXTENSIONS");
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 4, ROUNDS = 150, DRAWS = 20 };
@@ -341,6 +400,7 @@ int main(void)
         PM_LAYERED_TEST(windows_do_not_cut_recordings),
         PM_LAYERED_TEST(reusable_buffers_are_chosen_outside_windows),
         PM_LAYERED_TEST(kept_buffers_are_chosen_outside_windows),
+        PM_LAYERED_TEST(so_are_secondary_ones),
         PM_LAYERED_TEST(many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

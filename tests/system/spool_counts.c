@@ -4,15 +4,39 @@
  * lanes that entered then (each summed over the kinds, which share the calls), and how many zero
  * candidates were written. The system tests see by it that a run was really sampled.
  *
- * usage: spool_counts FOLDER
+ * With --each it is a line for each estimate of each checkpoint instead, a name and what its ratio
+ * is of: of a shader ("KEY") how many lanes entered in how many calls, and of a point ("KEY-POINT")
+ * how many lanes entered it of how many that entered the shader.
+ *
+ * usage: spool_counts FOLDER [--each]
  */
 #include "aggregator_client/disk/spool.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 static bool add(void *merge, const struct pm_profile *checkpoint, struct pm_error *error)
 {
     return pm_profile_merge_add(merge, checkpoint, error);
+}
+
+static bool print_each(void *user, const struct pm_profile *checkpoint, struct pm_error *error)
+{
+    (void)user;
+    (void)error;
+    for (size_t i = 0; i < checkpoint->shader_count; i++) {
+        const struct pm_shader_profile *shader = &checkpoint->shaders[i];
+        char key[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&shader->key, key);
+        for (size_t j = 0; j < shader->point_count && shader->kind == PM_KIND_BLOCK; j++) {
+            const struct pm_point_counts *point = &shader->points[j];
+            if (j == 0)
+                printf("%s %" PRIu64 " %" PRIu32 "\n", key, point->entry_lanes, point->calls);
+            printf("%s-%" PRIu32 " %" PRIu64 " %" PRIu64 "\n", key, point->point,
+                   point->counts[PM_BLOCK_LANES], point->entry_lanes);
+        }
+    }
+    return true;
 }
 
 struct line {
@@ -58,8 +82,9 @@ static void print(const struct pm_shader_profile *shaders, size_t count)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fputs("usage: spool_counts FOLDER\n", stderr);
+    const bool each = argc == 3 && strcmp(argv[2], "--each") == 0;
+    if (argc != 2 && !each) {
+        fputs("usage: spool_counts FOLDER [--each]\n", stderr);
         return 2;
     }
     struct pm_error error = {0};
@@ -69,13 +94,14 @@ int main(int argc, char **argv)
     bool good = merge && pm_spool_list(argv[1], &sessions, &session_count, &error);
     for (size_t i = 0; good && i < session_count; i++) {
         uint64_t damaged_at = UINT64_MAX;
-        good = pm_spool_read(sessions[i].path, add, merge, &damaged_at, &error) &&
-               damaged_at == UINT64_MAX;
+        good =
+            pm_spool_read(sessions[i].path, each ? print_each : add, merge, &damaged_at, &error) &&
+            damaged_at == UINT64_MAX;
     }
-    if (good) {
+    if (good && !each) {
         const struct pm_shader_profile *shaders = pm_profile_merge_shaders(merge, &shader_count);
         print(shaders, shader_count);
-    } else {
+    } else if (!good) {
         fprintf(stderr, "spool_counts: %s\n", error.message);
     }
     pm_spool_list_free(sessions, session_count);

@@ -95,7 +95,7 @@ static void visit(void *user, const char *folder, const char *name)
     if (sums.shaders >= MOST_SHADERS || !pm_dumped_read(folder, name, &shader, &error))
         return;
     if (pm_canonicalize(&shader.info, &words, &error) &&
-        pm_points_constant(words.data, words.count, &points, &error)) {
+        pm_points_constant(words.data, words.count, false, &points, &error)) {
         sums.shaders++;
         sums.words += points.candidates;
         sums.points += points.count;

@@ -89,7 +89,7 @@ static bool count_constants(const struct pm_words *words, const struct pm_instru
 {
     struct pm_constant_points constants;
     uint32_t pushed = 0;
-    if (!pm_points_constant(words->data, words->count, &constants, error))
+    if (!pm_points_constant(words->data, words->count, false, &constants, error))
         return false;
     while (pushed < constants.count && constants.points[pushed].source == PM_CONSTANT_PUSH)
         pushed++;

@@ -65,12 +65,17 @@ static void find_flow(const struct pm_device *device, const struct pm_words *can
                      points->flow.count, points->flow.space);
 }
 
+/* Whoever has all specialized that can be. */
+static bool measures_all(const struct pm_device *device)
+{
+    return device->instance->config.debug.specialize == PM_SPECIALIZE_ALL;
+}
+
 static bool find_zero(const struct pm_device *device, const struct pm_words *canonical,
                       struct pm_record_points *points, struct pm_error *error)
 {
     struct pm_zero_points *zeros = &points->zeros;
-    /* Whoever has all specialized that can be measures all. */
-    const bool all = device->instance->config.debug.specialize == PM_SPECIALIZE_ALL;
+    const bool all = measures_all(device);
     if (!pm_points_zero_given(canonical->data, canonical->count, NULL, all, zeros, error))
         return false;
     const bool allocated = allocate(points, zeros->count);
@@ -101,7 +106,8 @@ static bool find_constants(const struct pm_device *device, const struct pm_words
                            struct pm_record_points *points, struct pm_error *error)
 {
     struct pm_constant_points *constants = &points->constants;
-    if (!pm_points_constant(canonical->data, canonical->count, constants, error))
+    if (!pm_points_constant(canonical->data, canonical->count, measures_all(device), constants,
+                            error))
         return false;
     points->space = constants->count;
     if (device->instance->config.sampler.kinds & PM_KIND_BIT_CONSTANT)

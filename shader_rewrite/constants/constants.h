@@ -48,9 +48,9 @@ enum { PM_CONSTANT_MOST_POINTS = 1024 };
  * bytes of a block that they are in, some value would save as much as specialize_zero asks for,
  * with the most favourable of all that is not in the module (zero/choose/worth.h). A value that
  * could: 0, 1, and what the shader compares the word with. A function of the module alone, as far
- * as a budget of work goes. An empty list is no failure. */
-bool pm_points_constant(const uint32_t *words, size_t count, struct pm_constant_points *out,
-                        struct pm_error *error);
+ * as a budget of work goes; with all set every word that is loaded. An empty list is no failure. */
+bool pm_points_constant(const uint32_t *words, size_t count, bool all,
+                        struct pm_constant_points *out, struct pm_error *error);
 void pm_constant_points_finish(struct pm_constant_points *points);
 
 /* Whether two points are the same word. */

@@ -34,6 +34,7 @@ struct choosing {
     struct pm_zero_best_case best;
     struct pm_zero_worth *worth; /* by word: the best of what was tried */
     bool *keep;                  /* by word */
+    bool all;                    /* every word is a point */
 };
 
 /* ---- what each could save ---- */
@@ -237,20 +238,20 @@ static bool put_out(const struct choosing *c, struct pm_constant_points *out,
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     out->candidates = c->words.count;
     for (uint32_t w = 0; w < c->words.count && out->count < PM_CONSTANT_MOST_POINTS; w++)
-        if (c->keep[w])
+        if (c->keep[w] || c->all)
             out->points[out->count++] = c->words.words[w].point;
     return true;
 }
 
-bool pm_points_constant(const uint32_t *words, size_t count, struct pm_constant_points *out,
-                        struct pm_error *error)
+bool pm_points_constant(const uint32_t *words, size_t count, bool all,
+                        struct pm_constant_points *out, struct pm_error *error)
 {
     *out = (struct pm_constant_points){0};
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
     struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
-    struct choosing c = {.arena = pm_arena_create(0)};
+    struct choosing c = {.arena = pm_arena_create(0), .all = all};
     bool ok = (c.arena || pm_fail(error, PM_ERROR_MEMORY, "out of memory")) &&
               find(&c, &passes, error) && put_out(&c, out, error);
     pm_arena_destroy(c.arena);

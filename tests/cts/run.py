@@ -14,9 +14,12 @@ what matches. A config says how to run another binary:
 
 or all of it by options: --program, --argument (any number), --deqp-case PATTERN, --list FILE.
 
-Modes: off (no layer), idle (the layer, never sampling), blocks and zeros (every call counts all of a kind), specialized
-(with every shader specialized that the profile of "zeros" leads to, whatever it gains). What is not supported, or
-already fails or crashes without us, says nothing of us, and is listed as such; but it may not become something else.
+Modes: off (no layer); idle (the layer, never sampling); blocks, zeros, turns and constants (every call counts all of a
+kind); specialized (with every shader specialized that what the modes before it counted leads to, whatever it gains, but
+for known words); everything (likewise, for known words of push constants and uniforms too, each word that was seen
+counting as seen often, and with all that is beyond AZP); passes (likewise, with compute shaders cut into the smallest
+passes). What is not supported, or already fails or crashes without us, says nothing of us, and is listed as such; but it
+may not become something else.
 What a case came to is read from the log that another binary writes (--deqp-log-filename, which is set here), else from
 its standard output. JUnit: --junit FILE. Exit status: 0 when all modes agree and no case failed for us, 1 else, 2 wrong
 usage, 130 when it was interrupted (SIGINT, SIGTERM): what ran by then is counted and written all the same.
@@ -39,7 +42,16 @@ import threading
 import time
 from xml.etree import ElementTree
 
-MODES = ["off", "idle", "blocks", "zeros", "specialized"]
+KINDS = {"blocks": "block", "zeros": "zero", "turns": "turns", "constants": "constant"}  # of modes that sample
+SPECIALIZED = ["specialized", "everything", "passes"]
+MODES = ["off", "idle", *KINDS, *SPECIALIZED]
+# What the layer's log has a line of, and in which modes.
+SEEN = {"checkpoints": ("wrote a checkpoint", list(KINDS)),
+        "uses of specialized shaders": (", specialized, is used", SPECIALIZED),
+        "shaders changed by blocks": (" changes by blocks", SPECIALIZED),
+        "shaders for words of uniforms": (" words of uniforms, ", SPECIALIZED[1:]),
+        "binds for pushed words": ("a variant for known words is bound", SPECIALIZED[1:]),
+        "dispatches in passes": ("a dispatch runs in ", SPECIALIZED[2:])}
 STATUS = re.compile(r"^\s*(Pass|Fail|NotSupported|QualityWarning|CompatibilityWarning|ResourceError|InternalError|"
                     r"Waiver) \((.*)\)\s*$", re.M)
 RESULT = re.compile(r"^\s*Result: (\w+)\s*$", re.M)
@@ -109,7 +121,7 @@ class Suite:
 class Runner:
     def __init__(self, suite, build, driver, scratch):
         self.suite, self.build, self.scratch = suite, os.path.abspath(build), scratch
-        self.seen = {"sampled": 0, "specialized": 0}  # lines of the layer's log that say so
+        self.seen = dict.fromkeys(SEEN, 0)  # lines of the layer's log
         self.lock, self.running, self.stopped = threading.Lock(), set(), False
         self.clean = {k: v for k, v in os.environ.items()
                       if not k.startswith(("PIECEMEAL_", "VK_", "XDG_", "PM_TEST_"))}
@@ -130,13 +142,19 @@ class Runner:
             return env
         env.update(PIECEMEAL_DEBUG_SYNCHRONOUS="true", PIECEMEAL_LIMITS_VARIANTS="4096",
                    PIECEMEAL_DEBUG_SPECIALIZE="all")
-        if mode == "specialized":
-            env.update(PIECEMEAL_SAMPLER_WINDOW_PROBABILITY="0", PIECEMEAL_DEBUG_TRUST_VARIANTS="true")
-        else:
+        if mode in KINDS:
             env.update(PIECEMEAL_SAMPLER_WINDOW_PROBABILITY="1", PIECEMEAL_SAMPLER_API_PROBABILITY="1",
                        PIECEMEAL_SAMPLER_BATCH="all" if mode == "blocks" else "128",
-                       PIECEMEAL_SAMPLER_KINDS=mode[:-1],
+                       PIECEMEAL_SAMPLER_KINDS=KINDS[mode],
                        PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS="1")
+            return env
+        env.update(PIECEMEAL_SAMPLER_WINDOW_PROBABILITY="0", PIECEMEAL_DEBUG_TRUST_VARIANTS="true")
+        if mode == "specialized":
+            env["PIECEMEAL_OPTIMIZE_CONSTANTS"] = "false"
+        else:
+            env["PIECEMEAL_DEBUG_BEYOND"] = "all"
+        if mode == "passes":
+            env.update(PIECEMEAL_OPTIMIZE_PARTITION="true", PIECEMEAL_DEBUG_PARTITION_LIMITS="8")
         return env
 
     def process(self, arguments, env, folder):
@@ -168,13 +186,14 @@ class Runner:
 
     def once(self, name, mode, home):
         """What a case comes to in a mode: its status, what it drew, what was said."""
-        if mode == "specialized":
-            # What "zeros" left becomes a database, as `piecemeal run --local` takes it in.
+        if mode in SPECIALIZED:
+            # What the others left becomes a database, as `piecemeal run --local` takes it in.
             local = self.environment("zeros", home)
             del local["VK_INSTANCE_LAYERS"]
             said, code = self.process([self.build + "/tools/piecemeal", "run", "--local", "--", "true"], local, home)
             if code != 0:
                 return "Fail", None, "the profile is not taken in: " + said
+            see_often(home + "/piecemeal/values")
         log = home + "/log"
         if os.path.exists(log):
             os.unlink(log)
@@ -195,8 +214,9 @@ class Runner:
         if os.path.exists(log):
             with open(log, encoding="utf-8", errors="replace") as file:
                 text = file.read()
-            self.seen["specialized" if mode == "specialized" else "sampled"] += text.count(
-                ", specialized, is used" if mode == "specialized" else "wrote a checkpoint")
+            with self.lock:
+                for what, (line, modes) in SEEN.items():
+                    self.seen[what] += text.count(line) if mode in modes else 0
             complaint = COMPLAINT.search(text)
             if complaint:
                 return "Complaint", None, complaint.group(0)
@@ -209,13 +229,28 @@ class Runner:
         home = tempfile.mkdtemp(dir=self.scratch)
         try:
             for mode in self.suite.modes:
-                if mode not in ("zeros", "specialized"):
+                if mode in ("off", "idle"):
                     shutil.rmtree(home, ignore_errors=True)
                     os.mkdir(home, 0o700)
                 found[mode] = self.once(name, mode, home)
         finally:
             shutil.rmtree(home, ignore_errors=True)
         return (name, *judge(found), time.monotonic() - begin)
+
+
+def see_often(folder):
+    """Words that a case loaded a few times are as steady as those of a program that draws for minutes."""
+    for name in os.listdir(folder) if os.path.isdir(folder) else []:
+        with open(folder + "/" + name, encoding="utf-8") as file:
+            head, *lines = file.read().splitlines()
+        for i, line in enumerate(lines):  # KEY SPACE POINT LOADS ZEROS VALUE:COUNT…
+            words = line.split()
+            if int(words[3]) < 64:
+                values = [v.split(":") for v in words[5:]]
+                lines[i] = " ".join([*words[:3], str(int(words[3]) * 64), str(int(words[4]) * 64),
+                                     *("%s:%d" % (value, int(count) * 64) for value, count in values)])
+        with open(folder + "/" + name, "w", encoding="utf-8") as file:
+            file.write("\n".join([head, *lines]) + "\n")
 
 
 def judge(found):
@@ -318,6 +353,7 @@ def main():
     parser.add_argument("--from", type=int, default=0, dest="first")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, help="seconds for a case in a mode")
+    parser.add_argument("--all-seen", action="store_true", help="fail where a mode did nothing of what it is for")
     parser.add_argument("--junit")
     options = parser.parse_args()
     config = {}
@@ -349,13 +385,16 @@ def main():
     print("%d cases in %d modes in %.1f s: %d pass, %d fail, %d crash, %d not supported, %d fail without us" %
           (len(outcomes), len(suite.modes), seconds, count["pass"], count["fail"], count["crash"],
            count["unsupported"], count["driver"]), flush=True)
-    print("%d checkpoints were sampled, %d specialized shaders were used" %
-          (runner.seen["sampled"], runner.seen["specialized"]))
+    wanted = [what for what, (_, modes) in SEEN.items() if set(modes) & set(suite.modes)]
+    print(", ".join("%d %s" % (runner.seen[what], what) for what in wanted) or "nothing was looked for")
     if runner.stopped:
         return 130
-    idle = [what for what, modes in (("sampled", {"blocks", "zeros"}), ("specialized", {"specialized"}))
-            if modes & set(suite.modes) and runner.seen[what] == 0]
-    if count["pass"] == 0 or (idle and len(names) >= 10 and not config):
+    if not options.all_seen:
+        # Of a few cases, or of others than ours, not everything comes.
+        few = len(names) < 10 or config
+        wanted = [what for what in wanted if not few and what in ("checkpoints", "uses of specialized shaders")]
+    idle = [what for what in wanted if runner.seen[what] == 0]
+    if count["pass"] == 0 or idle:
         print("nothing was seen: " + (", ".join(idle) or "no case passed"))
         return 1
     return 1 if count["fail"] or count["crash"] else 0

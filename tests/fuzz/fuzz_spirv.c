@@ -154,7 +154,7 @@ static void check_constants(const struct pm_words *words, const struct pm_target
     struct pm_constant_known known[MAX_POINTS];
     struct pm_constant_point counted[MAX_POINTS];
     uint32_t mix = mix_of(words), count = 0, counted_count = 0;
-    const bool found = pm_points_constant(words->data, words->count, &points, &error);
+    const bool found = pm_points_constant(words->data, words->count, false, &points, &error);
     require(found || !valid || error.code == PM_ERROR_LIMIT || error.code == PM_ERROR_UNSUPPORTED,
             "find words", &error);
     for (uint32_t i = 0; found && i < points.count && i < MAX_POINTS; i++) {

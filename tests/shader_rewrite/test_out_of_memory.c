@@ -211,7 +211,7 @@ static bool optimize_blocks(const struct corpus_file *file, struct pm_error *err
 static bool find_constants(const struct corpus_file *file, struct pm_error *error)
 {
     struct pm_constant_points points;
-    bool ok = pm_points_constant(file->words, file->count, &points, error);
+    bool ok = pm_points_constant(file->words, file->count, false, &points, error);
     pm_constant_points_finish(&points);
     return ok;
 }
@@ -224,7 +224,7 @@ static uint32_t points_of(const struct corpus_file *file, struct pm_constant_poi
     struct pm_constant_points found;
     struct pm_error none = {0};
     armed = false;
-    assert_true(pm_points_constant(file->words, file->count, &found, &none));
+    assert_true(pm_points_constant(file->words, file->count, false, &found, &none));
     const uint32_t count = found.count < most ? found.count : most;
     assert_true(count > 0);
     for (uint32_t i = 0; i < count; i++)

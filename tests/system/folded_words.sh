@@ -12,11 +12,11 @@ mkdir "$scratch/without" "$scratch/learned" "$scratch/with"
 client_run "$scratch/without"
 with_layer
 sample_everything
-export PIECEMEAL_SAMPLER_KINDS=constant
+export PIECEMEAL_SAMPLER_KINDS=constant PIECEMEAL_DEBUG_SPECIALIZE=all
 client_run "$scratch/learned"
 diff -rq "$scratch/without" "$scratch/learned" || fail "$client draws something else while words are counted"
 
-export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=1 PIECEMEAL_DEBUG_SPECIALIZE=all
+export PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=0 PIECEMEAL_DEBUG_TRUST_VARIANTS=1
 rm -f "$PIECEMEAL_LOG_FILE"
 client_run "$scratch/with"
 diff -rq "$scratch/without" "$scratch/with" || fail "$client draws something else with words folded"

@@ -38,7 +38,7 @@ bool pm_shader_points_constant(struct pm_shader_options *options, const struct p
                                struct pm_error *error)
 {
     struct pm_constant_points points = {0};
-    if (!pm_points_constant(in->data, in->count, &points, error))
+    if (!pm_points_constant(in->data, in->count, false, &points, error))
         return false;
     if (options->json) {
         cJSON *list = cJSON_CreateArray();
@@ -83,7 +83,7 @@ bool pm_shader_instrument_constants(struct pm_shader_options *options, const str
     options->instrument.target = options->target;
     options->instrument.times = options->times;
     bool ok =
-        pm_points_constant(in->data, in->count, &points, error) &&
+        pm_points_constant(in->data, in->count, false, &points, error) &&
         choose_points(options->points, &points, error) &&
         pm_instrument_constants(in->data, in->count, points.points, points.count,
                                 &options->instrument, &out, error) &&

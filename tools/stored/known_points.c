@@ -64,7 +64,7 @@ static bool add_constants(const struct pm_stored_shader *stored, struct pm_arena
                           struct pm_known_points *facts, size_t *count, struct pm_error *error)
 {
     struct pm_constant_points constants;
-    if (!pm_points_constant(stored->canonical, stored->canonical_count, &constants, error))
+    if (!pm_points_constant(stored->canonical, stored->canonical_count, false, &constants, error))
         return false;
     const bool done = add(facts, count, PM_KIND_CONSTANT, constants.count, arena, error);
     pm_constant_points_finish(&constants);

@@ -29,7 +29,7 @@ static void see(struct pm_shader_store *store, const struct pm_shader_key *key)
     struct pm_constant_points points;
     struct pm_error error = {0};
     if (!pm_shader_store_read(store, key, arena, &stored, &error) ||
-        !pm_points_constant(stored.canonical, stored.canonical_count, &points, &error))
+        !pm_points_constant(stored.canonical, stored.canonical_count, false, &points, &error))
         fail_msg("%s", error.message);
     struct pm_values_store *values = pm_values_store_open(NULL, "game", pm_canonicalize_recipe());
     struct pm_word_values words[16] = {{0}};

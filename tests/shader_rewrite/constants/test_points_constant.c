@@ -3,15 +3,20 @@
 
 #include "tests/cmocka_includes.h"
 
-static struct pm_constant_points points_of(const char *body)
+static struct pm_constant_points points_with(const char *body, bool all)
 {
     struct pm_constant_points points;
     struct pm_error error = {0};
     struct pm_words words = constant_subject(body);
-    if (!pm_points_constant(words.data, words.count, &points, &error))
+    if (!pm_points_constant(words.data, words.count, all, &points, &error))
         fail_msg("%s", error.message);
     pm_words_finish(&words);
     return points;
+}
+
+static struct pm_constant_points points_of(const char *body)
+{
+    return points_with(body, false);
 }
 
 static const struct pm_constant_point *find(const struct pm_constant_points *points,
@@ -24,17 +29,19 @@ static const struct pm_constant_point *find(const struct pm_constant_points *poi
 }
 
 /* A branch that much hangs on, one that little does, and a factor of much. */
+static const char two_of_three[] = LOAD_PUSH_UINT("mode", "%u0") LOAD_PUSH_UINT("other", "%u1")
+    LOAD_PUSH_FLOAT("scale",
+                    "%u2") "%on = OpIEqual %bool %mode %u3\n"
+                           "OpSelectionMerge %m None\nOpBranchConditional %on %t %m\n"
+                           "%t = OpLabel\n" WORK "OpBranch %m\n"
+                           "%m = OpLabel\n%r = OpPhi %float %f1 %begin %x8 %t\n"
+                           "%o = OpConvertUToF %float %other\n%s = OpFMul %float %r %scale\n"
+                           "%w = OpFAdd %float %v0 %o\n%result = OpFAdd %float %s %w\n";
+
 static void test_worth_it(void **state)
 {
     (void)state;
-    struct pm_constant_points points =
-        points_of(LOAD_PUSH_UINT("mode", "%u0") LOAD_PUSH_UINT("other", "%u1") LOAD_PUSH_FLOAT(
-            "scale", "%u2") "%on = OpIEqual %bool %mode %u3\n"
-                            "OpSelectionMerge %m None\nOpBranchConditional %on %t %m\n"
-                            "%t = OpLabel\n" WORK "OpBranch %m\n"
-                            "%m = OpLabel\n%r = OpPhi %float %f1 %begin %x8 %t\n"
-                            "%o = OpConvertUToF %float %other\n%s = OpFMul %float %r %scale\n"
-                            "%w = OpFAdd %float %v0 %o\n%result = OpFAdd %float %s %w\n");
+    struct pm_constant_points points = points_of(two_of_three);
     assert_int_equal(points.candidates, 3);
     assert_int_equal(points.count, 2);
     const struct pm_constant_point *mode = find(&points, PM_CONSTANT_PUSH, 0);
@@ -127,13 +134,23 @@ static void test_not_words(void **state)
     pm_constant_points_finish(&points);
 }
 
+static void test_all(void **state)
+{
+    (void)state;
+    struct pm_constant_points points = points_with(two_of_three, true);
+    assert_int_equal(points.candidates, 3);
+    assert_int_equal(points.count, 3);
+    assert_non_null(find(&points, PM_CONSTANT_PUSH, 4));
+    pm_constant_points_finish(&points);
+}
+
 static void test_bad_input(void **state)
 {
     (void)state;
     struct pm_constant_points points;
     struct pm_error error = {0};
     const uint32_t words[] = {1, 2, 3, 4, 5};
-    assert_false(pm_points_constant(words, 5, &points, &error));
+    assert_false(pm_points_constant(words, 5, false, &points, &error));
     assert_int_equal(error.code, PM_ERROR_INPUT);
     pm_constant_points_finish(&points);
     pm_constant_points_finish(NULL);
@@ -144,7 +161,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_worth_it),  cmocka_unit_test(test_offsets),
         cmocka_unit_test(test_together),  cmocka_unit_test(test_in_parts),
-        cmocka_unit_test(test_not_words), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_not_words), cmocka_unit_test(test_all),
+        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

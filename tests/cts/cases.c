@@ -14,11 +14,14 @@ static const char *const targets[CTS_TARGETS] = {"pass",    "pass2", "rendering"
 static const char *const uses[CTS_USES] = {"once",      "indexed",  "indirect",   "instanced",
                                            "secondary", "repeated", "pool_reset", "reset",
                                            "queried",   "rebound",  "pushed",     "split"};
-static const char *const fragment_shaders[CTS_FRAGMENT_SHADERS] = {
-    "plain",      "branches", "loop",  "zeros", "discard",
-    "derivative", "texture",  "store", "depth", "early"};
-static const char *const compute_shaders[CTS_COMPUTE_SHADERS] = {"plain", "branches", "loop",
-                                                                 "zeros", "shared",   "texture"};
+static const char *const ways[CTS_WAYS] = {"plainly",      "submit2",   "push_descriptors",
+                                           "tessellation", "multiview", "mesh"};
+/* The last one is of the newer ways alone. */
+static const char *const fragment_shaders[CTS_FRAGMENT_SHADERS + 1] = {
+    "plain",   "branches", "loop",  "zeros", "discard", "derivative",
+    "texture", "store",    "depth", "early", "words"};
+static const char *const compute_shaders[CTS_COMPUTE_SHADERS + 1] = {
+    "plain", "branches", "loop", "zeros", "shared", "texture", "words"};
 
 /* Ways to make that only graphics pipelines have, and ways to use them. */
 static bool is_of_graphics(enum cts_make make)
@@ -90,6 +93,26 @@ bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128])
     return true;
 }
 
+bool cts_newer_at(uint32_t n, struct cts_case *out, char name[static 128])
+{
+    /* All are of whole draws, as meshes are. */
+    static const enum cts_use some[] = {CTS_ONCE, CTS_SECONDARY, CTS_REPEATED, CTS_RESET};
+    enum { SHADERS = CTS_FRAGMENT_SHADERS + 1, GRAPHICS = (CTS_WAYS - 1) * SHADERS };
+    enum { KERNELS = CTS_COMPUTE_SHADERS + 1, COMPUTE = (CTS_COMPUTE_WAYS - 1) * KERNELS };
+    if (n >= GRAPHICS + COMPUTE)
+        return false;
+    *out = (struct cts_case){.compute = n >= GRAPHICS, .target = CTS_RENDERING};
+    const uint32_t at = out->compute ? n - GRAPHICS : n, shaders = out->compute ? KERNELS : SHADERS;
+    out->way = (enum cts_way)(1 + at / shaders);
+    out->use = some[(at + at / shaders * 2) % 4]; /* each shader in another use each way */
+    out->shader = (out->compute ? compute_shaders : fragment_shaders)[at % shaders];
+    if (out->way != CTS_MULTIVIEW && at % 3 == 0)
+        out->target = CTS_PASS;
+    snprintf(name, 128, "pm.newer.%s%s.%s.%s", out->compute ? "compute." : "", ways[out->way],
+             uses[out->use], out->shader);
+    return true;
+}
+
 /* ---- ending ---- */
 
 static void end(const char *status, const char *why, int code)
@@ -133,16 +156,25 @@ uint64_t cts_hash(uint64_t hash, const void *data, size_t size)
 
 /* ---- a device ---- */
 
-static void open_gpu(struct pm_gpu *gpu, bool objects)
+static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of)
 {
+    const bool objects = cts_has_objects(of), meshes = of->way == CTS_MESH;
+    VkPhysicalDeviceMeshShaderFeaturesEXT mesh_shaders = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MESH_SHADER_FEATURES_EXT};
     const char *const extensions[] = {"VK_KHR_pipeline_library", "VK_EXT_graphics_pipeline_library",
                                       "VK_EXT_color_write_enable",
-                                      objects ? "VK_EXT_shader_object" : NULL, NULL};
+                                      objects                           ? "VK_EXT_shader_object"
+                                      : meshes                          ? "VK_EXT_mesh_shader"
+                                      : of->way == CTS_PUSH_DESCRIPTORS ? "VK_KHR_push_descriptor"
+                                                                        : NULL,
+                                      NULL};
     VkPhysicalDeviceShaderObjectFeaturesEXT shader_objects = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT};
     VkPhysicalDeviceColorWriteEnableFeaturesEXT writes = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT,
-        .pNext = objects ? &shader_objects : NULL};
+        .pNext = objects  ? (void *)&shader_objects
+                 : meshes ? (void *)&mesh_shaders
+                          : NULL};
     VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT,
         .pNext = &writes};
@@ -189,14 +221,16 @@ void cts_open(struct cts *cts, const struct cts_case *of)
 {
     char file[64];
     *cts = (struct cts){0};
-    open_gpu(&cts->gpu, cts_has_objects(of));
+    open_gpu(&cts->gpu, of);
+    cts_newer_open(cts, of);
     fill(cts);
     snprintf(file, sizeof file, "%s.%s", of->shader, of->compute ? "comp" : "frag");
     pm_gpu_load(CTS_SHADERS, file, &cts->words, &cts->word_count);
     cts->module = gpu_module(&cts->gpu, cts->words, cts->word_count);
-    const struct pm_gpu_shader buffers = {
-        .buffers = {&cts->given, &cts->given, &cts->given, &cts->stored}};
-    cts->set = gpu_descriptors(&cts->gpu, &buffers, &cts->given);
+    cts->buffers =
+        (struct pm_gpu_shader){.buffers = {&cts->given, &cts->vertices, &cts->given, &cts->stored},
+                               .uniform = &cts->given};
+    cts->set = gpu_descriptors(&cts->gpu, &cts->buffers, &cts->given);
     if (!of->compute)
         cts_target_create(cts, of->target);
 }
@@ -205,6 +239,7 @@ void cts_close(struct cts *cts)
 {
     struct pm_gpu *gpu = &cts->gpu;
     cts_target_destroy(cts);
+    cts_newer_close(cts);
     for (uint32_t i = 0; i < cts->library_count; i++)
         vkDestroyPipeline(gpu->device, cts->libraries[i], NULL);
     vkDestroyShaderModule(gpu->device, cts->module, NULL);

@@ -21,7 +21,7 @@ enum {
     CTS_LIBRARIES = 1 << 0,          /* VK_KHR_pipeline_library */
     CTS_GRAPHICS_LIBRARIES = 1 << 1, /* VK_EXT_graphics_pipeline_library, and its feature */
     CTS_COLOR_WRITES = 1 << 2,       /* VK_EXT_color_write_enable, and its feature */
-    CTS_SHADER_OBJECTS = 1 << 3,     /* VK_EXT_shader_object; only of cases that have them */
+    CTS_OWN = 1 << 3, /* the case's own: VK_EXT_shader_object, …_mesh_shader, … */
 };
 
 /* ---- what a case is made of; each list's order is that of the names in cases.c ---- */
@@ -76,6 +76,18 @@ enum cts_use {
     CTS_USES
 };
 
+/* Cases of each of them, with a few uses: newer.c. */
+enum cts_way {
+    CTS_PLAINLY,
+    CTS_SUBMIT2, /* vkQueueSubmit2 */
+    CTS_PUSH_DESCRIPTORS,
+    CTS_COMPUTE_WAYS,
+    CTS_TESSELLATION = CTS_COMPUTE_WAYS,
+    CTS_MULTIVIEW, /* two views */
+    CTS_MESH,
+    CTS_WAYS
+};
+
 enum { CTS_FRAGMENT_SHADERS = 10, CTS_COMPUTE_SHADERS = 6 };
 
 struct cts_case {
@@ -83,6 +95,7 @@ struct cts_case {
     enum cts_make make;
     enum cts_target_kind target;
     enum cts_use use;
+    enum cts_way way;
     const char *shader; /* "zeros" */
 };
 
@@ -90,6 +103,8 @@ struct cts_case {
 bool cts_case_at(uint32_t n, struct cts_case *out, char name[static 128]);
 /* Likewise, of those with shader objects. */
 bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128]);
+/* Likewise, of the other ways to draw. */
+bool cts_newer_at(uint32_t n, struct cts_case *out, char name[static 128]);
 static inline bool cts_has_objects(const struct cts_case *of)
 {
     return of->make == CTS_OBJECTS || of->make == CTS_LINKED_OBJECTS;
@@ -107,7 +122,7 @@ uint64_t cts_hash(uint64_t hash, const void *data, size_t size);
 
 struct cts_target {
     enum cts_target_kind kind;
-    uint32_t samples, colors, subpass;
+    uint32_t samples, colors, subpass, view_mask;
     bool has_depth;
     struct gpu_image color[2], resolved, depth;
     VkRenderPass pass, loading; /* NULL: dynamic rendering; loading: what is there stays */
@@ -122,9 +137,14 @@ struct cts {
     VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
     uint32_t library_count;
     VkDescriptorSet set;
-    VkShaderModule module;        /* the case's shader */
+    VkShaderModule module; /* the case's shader */
+    VkShaderModule way_modules[2];
+    VkPipelineLayout layouts[2]; /* with a set, and with pushed descriptors; gpu.layout: in use */
+    VkDescriptorSetLayout pushed_set_layout;
+    struct pm_gpu_shader buffers; /* what the descriptors are of */
+    uint32_t layers;              /* of the target */
     VkShaderEXT objects[2];       /* vertex; fragment or compute */
-    struct pm_device_dispatch vk; /* where there are objects */
+    struct pm_device_dispatch vk;
     uint32_t *words;
     size_t word_count;
 };
@@ -153,6 +173,14 @@ void cts_target_read(struct cts *cts);
 VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of);
 /* One that does something else, made directly. */
 VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of);
+
+/* ---- newer.c ---- */
+
+void cts_newer_open(struct cts *cts, const struct cts_case *of);
+void cts_newer_close(struct cts *cts);
+/* What is made and recorded from here on is for this case; until then for one without a way. */
+void cts_newer_begin(struct cts *cts, const struct cts_case *of);
+void cts_newer_push(const struct cts *cts, VkCommandBuffer commands, VkPipelineBindPoint point);
 
 /* ---- objects.c ---- */
 

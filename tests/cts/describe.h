@@ -13,7 +13,7 @@ struct cts_description {
     VkSpecializationMapEntry entry;
     uint32_t constant;
     VkSpecializationInfo specialization;
-    VkPipelineShaderStageCreateInfo stages[2];
+    VkPipelineShaderStageCreateInfo stages[4]; /* the second is the case's shader */
     struct gpu_fixed_state fixed;
     VkPipelineMultisampleStateCreateInfo multisample;
     VkPipelineDepthStencilStateCreateInfo depth;
@@ -21,6 +21,7 @@ struct cts_description {
     VkPipelineColorWriteCreateInfoEXT writes;
     VkBool32 enables[2];
     VkPipelineColorBlendStateCreateInfo blends;
+    VkPipelineTessellationStateCreateInfo tessellation;
     VkFormat formats[2];
     VkPipelineRenderingCreateInfo rendering;
     VkDynamicState dynamic[16];
@@ -29,6 +30,9 @@ struct cts_description {
 };
 
 void cts_describe(struct cts *cts, struct cts_description *d);
+/* What the case's way to draw changes in it. */
+void cts_newer_describe(const struct cts *cts, const struct cts_case *of,
+                        struct cts_description *d);
 /* Only the stages, and the specialization constant that they may be given. */
 void cts_describe_stages(struct cts *cts, struct cts_description *d);
 /* Makes dynamic what Vulkan 1.3 lets be and use.c sets, and what was a crash once. */

@@ -20,6 +20,8 @@ static void list(void)
         printf("TEST: %s\n", name);
     for (uint32_t n = 0; cts_objects_at(n, &of, name); n++)
         printf("TEST: %s\n", name);
+    for (uint32_t n = 0; cts_newer_at(n, &of, name); n++)
+        printf("TEST: %s\n", name);
 }
 
 static bool find(const char *name, struct cts_case *of)
@@ -33,6 +35,10 @@ static bool find(const char *name, struct cts_case *of)
         if (strcmp(name, other) == 0)
             return true;
     }
+    for (uint32_t n = 0; cts_newer_at(n, of, other); n++) {
+        if (strcmp(name, other) == 0)
+            return true;
+    }
     return false;
 }
 
@@ -43,11 +49,14 @@ static void run(const struct cts_case *of)
     cts_open(&cts, of);
     struct cts_case plain = *of;
     plain.use = CTS_ONCE;
+    plain.way = CTS_PLAINLY;
     if (of->make != CTS_CONSTANTS)
         plain.make = CTS_DIRECT;
+    cts_newer_begin(&cts, of);
     const VkPipeline pipeline = cts_make_pipeline(&cts, of), other = cts_make_other(&cts, of);
     const uint64_t hash = cts_run(&cts, of, pipeline, other);
     const uint64_t queried = cts_hash(hash, cts.queried, sizeof cts.queried);
+    cts_newer_begin(&cts, &plain);
     const VkPipeline reference = cts_make_pipeline(&cts, &plain);
     const uint64_t wanted = cts_run(&cts, &plain, reference, other);
     cts_objects_destroy(&cts);

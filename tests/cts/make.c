@@ -304,6 +304,7 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
         return link(cts, halves, 2, false);
     struct cts_description d;
     cts_describe(cts, &d);
+    cts_newer_describe(cts, of, &d);
     if (of->make == CTS_DYNAMIC)
         cts_make_dynamic(cts, &d);
     if (of->make == CTS_CONSTANTS)

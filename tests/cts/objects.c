@@ -38,9 +38,8 @@ static void make(struct cts *cts, const struct cts_case *of, VkShaderEXT out[2])
 
 void cts_objects_create(struct cts *cts, const struct cts_case *of)
 {
-    if (!(cts->gpu.extensions & CTS_SHADER_OBJECTS))
+    if (!(cts->gpu.extensions & CTS_OWN))
         cts_unsupported("VK_EXT_shader_object");
-    pm_device_dispatch_load(&cts->vk, cts->gpu.device, vkGetDeviceProcAddr);
     make(cts, of, cts->objects);
 }
 

@@ -97,8 +97,8 @@ void cts_target_create(struct cts *cts, enum cts_target_kind kind)
     if (kind == CTS_SAMPLES && !(gpu->sample_counts & 4))
         cts_unsupported("four samples");
     for (uint32_t i = 0; i < target->colors; i++)
-        gpu_image_create(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, target->samples, color_usage,
-                         VK_IMAGE_ASPECT_COLOR_BIT, &target->color[i]);
+        gpu_image_create_layers(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, target->samples, cts->layers,
+                                color_usage, VK_IMAGE_ASPECT_COLOR_BIT, &target->color[i]);
     if (target->samples > 1)
         gpu_image_create(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, 1, color_usage,
                          VK_IMAGE_ASPECT_COLOR_BIT, &target->resolved);
@@ -200,6 +200,7 @@ void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool firs
         .flags = secondaries ? VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT : 0,
         .renderArea = {{0, 0}, {CTS_SIDE, CTS_SIDE}},
         .layerCount = 1,
+        .viewMask = target->view_mask,
         .colorAttachmentCount = 1,
         .pColorAttachments = &color,
         .pDepthAttachment = target->has_depth ? &depth : NULL};
@@ -223,9 +224,10 @@ void cts_target_read(struct cts *cts)
     VkCommandBuffer commands = gpu_begin(&cts->gpu);
     gpu_barrier(commands);
     for (uint32_t i = 0; i < target->colors; i++) {
-        const VkBufferImageCopy copy = {.bufferOffset = (VkDeviceSize)i * CTS_SIDE * CTS_SIDE * 4,
-                                        .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1},
-                                        .imageExtent = {CTS_SIDE, CTS_SIDE, 1}};
+        const VkBufferImageCopy copy = {
+            .bufferOffset = (VkDeviceSize)i * CTS_SIDE * CTS_SIDE * 4,
+            .imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, cts->layers},
+            .imageExtent = {CTS_SIDE, CTS_SIDE, 1}};
         vkCmdCopyImageToBuffer(
             commands, target->samples > 1 ? target->resolved.image : target->color[i].image,
             VK_IMAGE_LAYOUT_GENERAL, cts->texels.buffer, 1, &copy);

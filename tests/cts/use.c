@@ -60,7 +60,11 @@ static void bind(const struct recording *r, VkPipeline pipeline)
 static void prepare(const struct recording *r)
 {
     const VkDeviceSize zero = 0;
-    vkCmdBindDescriptorSets(r->commands, point(r), r->cts->gpu.layout, 0, 1, &r->cts->set, 0, NULL);
+    if (r->of->way == CTS_PUSH_DESCRIPTORS)
+        cts_newer_push(r->cts, r->commands, point(r));
+    else
+        vkCmdBindDescriptorSets(r->commands, point(r), r->cts->gpu.layout, 0, 1, &r->cts->set, 0,
+                                NULL);
     push(r, 1);
     bind(r, r->pipeline);
     if (r->of->compute)
@@ -90,7 +94,9 @@ static void part(const struct recording *r, uint32_t from, uint32_t to)
         return;
     }
     const uint32_t first = from * 3, count = (to - from) * 3;
-    if (r->of->use == CTS_INDEXED)
+    if (r->of->way == CTS_MESH)
+        r->cts->vk.CmdDrawMeshTasksEXT(c, TRIANGLES, 1, 1); /* whole in all its uses */
+    else if (r->of->use == CTS_INDEXED)
         vkCmdDrawIndexed(c, count, 1, first, 0, 0);
     else if (r->of->use == CTS_INDIRECT && whole)
         vkCmdDrawIndirect(c, r->cts->indirect.buffer, 0, 1, 16);
@@ -163,8 +169,17 @@ static void begin(VkCommandBuffer commands, VkCommandBufferUsageFlags flags)
     CHECK(vkBeginCommandBuffer(commands, &info));
 }
 
-static void submit(struct cts *cts, VkCommandBuffer commands)
+static void submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer commands)
 {
+    const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
+                                              .commandBuffer = commands};
+    const VkSubmitInfo2 info2 = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                                 .commandBufferInfoCount = 1,
+                                 .pCommandBufferInfos = &buffer};
+    if (of->way == CTS_SUBMIT2) {
+        CHECK(vkQueueSubmit2(cts->gpu.queue, 1, &info2, VK_NULL_HANDLE));
+        return;
+    }
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                                .commandBufferCount = 1,
                                .pCommandBuffers = &commands};
@@ -177,6 +192,7 @@ static void record_secondary(struct recording *r, VkCommandBuffer secondary)
     static const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM};
     const VkCommandBufferInheritanceRenderingInfo rendering = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO,
+        .viewMask = target->view_mask,
         .colorAttachmentCount = target->colors,
         .pColorAttachmentFormats = formats,
         .depthAttachmentFormat = target->has_depth ? VK_FORMAT_D32_SFLOAT : VK_FORMAT_UNDEFINED,
@@ -232,7 +248,7 @@ static void submit_split(struct recording *r, VkCommandPool pool)
         if (!r->of->compute)
             cts_target_end(r->cts, r->commands);
         CHECK(vkEndCommandBuffer(r->commands));
-        submit(r->cts, r->commands);
+        submit(r->cts, r->of, r->commands);
     }
 }
 
@@ -244,7 +260,7 @@ static void submit_repeatedly(struct recording *r, VkCommandPool pool)
         if (r->of->use != CTS_REPEATED || i == 0)
             record(r, r->of->use == CTS_REPEATED ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
                    NULL);
-        submit(r->cts, r->commands);
+        submit(r->cts, r->of, r->commands);
         CHECK(vkQueueWaitIdle(r->cts->gpu.queue));
         if (r->of->use == CTS_POOL_RESET)
             CHECK(vkResetCommandPool(device, pool, 0));
@@ -262,7 +278,7 @@ static void submit_once(struct recording *r, VkCommandPool pool)
     }
     r->commands = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     record(r, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, secondary);
-    submit(r->cts, r->commands);
+    submit(r->cts, r->of, r->commands);
 }
 
 /* ---- */
@@ -299,6 +315,13 @@ static uint64_t read_back(struct cts *cts, const struct cts_case *of)
 {
     if (!of->compute)
         cts_target_read(cts);
+    if (cts->layers > 1) {
+        /* Each view is what is drawn plainly, to the first layer. */
+        char *const second = (char *)cts->texels.data + cts->texels.size / 2;
+        if (cts->target.view_mask && memcmp(cts->texels.data, second, cts->texels.size / 2) != 0)
+            cts_fail("a view is not as the other");
+        memset(second, 0, cts->texels.size / 2);
+    }
     const uint64_t hash = cts_hash(CTS_HASH, cts->texels.data, cts->texels.size);
     return cts_hash(hash, cts->stored.data, cts->stored.size);
 }
@@ -312,7 +335,7 @@ static void clear(struct cts *cts)
 uint64_t cts_submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer commands)
 {
     clear(cts);
-    submit(cts, commands);
+    submit(cts, of, commands);
     CHECK(vkQueueWaitIdle(cts->gpu.queue));
     return read_back(cts, of);
 }

@@ -192,9 +192,8 @@ static void create_device(struct pm_gpu *gpu, const struct pm_gpu_options *optio
 
 /* ---- what all shaders share ---- */
 
-static void create_layout(struct pm_gpu *gpu)
+uint32_t gpu_bindings(VkDescriptorSetLayoutBinding bindings[static PM_GPU_BUFFERS + 2])
 {
-    VkDescriptorSetLayoutBinding bindings[PM_GPU_BUFFERS + 2];
     for (uint32_t i = 0; i < PM_GPU_BUFFERS; i++)
         bindings[i] = (VkDescriptorSetLayoutBinding){i, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1,
                                                      VK_SHADER_STAGE_ALL, NULL};
@@ -203,9 +202,15 @@ static void create_layout(struct pm_gpu *gpu)
         NULL};
     bindings[PM_GPU_BUFFERS + 1] = (VkDescriptorSetLayoutBinding){
         PM_GPU_UNIFORM_BINDING, VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, 1, VK_SHADER_STAGE_ALL, NULL};
+    return PM_GPU_BUFFERS + 2;
+}
+
+static void create_layout(struct pm_gpu *gpu)
+{
+    VkDescriptorSetLayoutBinding bindings[PM_GPU_BUFFERS + 2];
     const VkDescriptorSetLayoutCreateInfo set = {
         .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .bindingCount = PM_GPU_BUFFERS + 2,
+        .bindingCount = gpu_bindings(bindings),
         .pBindings = bindings};
     CHECK(vkCreateDescriptorSetLayout(gpu->device, &set, NULL, &gpu->set_layout));
     const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};

@@ -61,6 +61,32 @@ void gpu_image_layout(VkCommandBuffer commands, VkImage image, VkImageAspectFlag
                          VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, NULL, 0, NULL, 1, &barrier);
 }
 
+void gpu_writes_fill(const struct pm_gpu *gpu, const struct pm_gpu_shader *shader,
+                     const struct pm_gpu_buffer *dummy, VkDescriptorSet set, struct gpu_writes *out)
+{
+    for (uint32_t i = 0; i < PM_GPU_BUFFERS; i++) {
+        const struct pm_gpu_buffer *buffer = shader->buffers[i] ? shader->buffers[i] : dummy;
+        out->buffers[i] = (VkDescriptorBufferInfo){buffer->buffer, 0, VK_WHOLE_SIZE};
+    }
+    out->image = (VkDescriptorImageInfo){gpu->sampler, gpu->texture_view,
+                                         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    out->uniform = (VkDescriptorBufferInfo){
+        shader->uniform ? shader->uniform->buffer : VK_NULL_HANDLE, 0, VK_WHOLE_SIZE};
+    const VkWriteDescriptorSet one = {
+        .sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET, .dstSet = set, .descriptorCount = 1};
+    out->writes[0] = out->writes[1] = out->writes[2] = one;
+    out->writes[0].descriptorCount = PM_GPU_BUFFERS;
+    out->writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    out->writes[0].pBufferInfo = out->buffers;
+    out->writes[1].dstBinding = PM_GPU_TEXTURE_BINDING;
+    out->writes[1].descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    out->writes[1].pImageInfo = &out->image;
+    out->writes[2].dstBinding = PM_GPU_UNIFORM_BINDING;
+    out->writes[2].descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER;
+    out->writes[2].pBufferInfo = &out->uniform;
+    out->count = shader->uniform ? 3 : 2;
+}
+
 VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *shader,
                                 const struct pm_gpu_buffer *dummy)
 {
@@ -72,34 +98,9 @@ VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *
         .pSetLayouts = &gpu->set_layout};
     VkDescriptorSet set;
     CHECK(vkAllocateDescriptorSets(gpu->device, &allocate, &set));
-    VkDescriptorBufferInfo buffers[PM_GPU_BUFFERS];
-    for (uint32_t i = 0; i < PM_GPU_BUFFERS; i++) {
-        const struct pm_gpu_buffer *buffer = shader->buffers[i] ? shader->buffers[i] : dummy;
-        buffers[i] = (VkDescriptorBufferInfo){buffer->buffer, 0, VK_WHOLE_SIZE};
-    }
-    const VkDescriptorImageInfo image = {gpu->sampler, gpu->texture_view,
-                                         VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    const VkDescriptorBufferInfo uniform = {
-        shader->uniform ? shader->uniform->buffer : VK_NULL_HANDLE, 0, VK_WHOLE_SIZE};
-    const VkWriteDescriptorSet writes[] = {
-        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-         .dstSet = set,
-         .descriptorCount = PM_GPU_BUFFERS,
-         .descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER,
-         .pBufferInfo = buffers},
-        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-         .dstSet = set,
-         .dstBinding = PM_GPU_TEXTURE_BINDING,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER,
-         .pImageInfo = &image},
-        {.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET,
-         .dstSet = set,
-         .dstBinding = PM_GPU_UNIFORM_BINDING,
-         .descriptorCount = 1,
-         .descriptorType = VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER,
-         .pBufferInfo = &uniform}};
-    vkUpdateDescriptorSets(gpu->device, shader->uniform ? 3 : 2, writes, 0, NULL);
+    struct gpu_writes writes;
+    gpu_writes_fill(gpu, shader, dummy, set, &writes);
+    vkUpdateDescriptorSets(gpu->device, writes.count, writes.writes, 0, NULL);
     return set;
 }
 

@@ -6,12 +6,20 @@ void gpu_image_create(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint3
                       uint32_t levels, uint32_t samples, VkImageUsageFlags usage,
                       VkImageAspectFlags aspect, struct gpu_image *image)
 {
+    gpu_image_create_layers(gpu, format, width, height, levels, samples, 1, usage, aspect, image);
+}
+
+void gpu_image_create_layers(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint32_t height,
+                             uint32_t levels, uint32_t samples, uint32_t layers,
+                             VkImageUsageFlags usage, VkImageAspectFlags aspect,
+                             struct gpu_image *image)
+{
     const VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                                     .imageType = VK_IMAGE_TYPE_2D,
                                     .format = format,
                                     .extent = {width, height, 1},
                                     .mipLevels = levels,
-                                    .arrayLayers = 1,
+                                    .arrayLayers = layers,
                                     .samples = (VkSampleCountFlagBits)samples,
                                     .tiling = VK_IMAGE_TILING_OPTIMAL,
                                     .usage = usage};
@@ -22,9 +30,10 @@ void gpu_image_create(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint3
     CHECK(vkBindImageMemory(gpu->device, image->image, image->memory, 0));
     const VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
                                         .image = image->image,
-                                        .viewType = VK_IMAGE_VIEW_TYPE_2D,
+                                        .viewType = layers > 1 ? VK_IMAGE_VIEW_TYPE_2D_ARRAY
+                                                               : VK_IMAGE_VIEW_TYPE_2D,
                                         .format = format,
-                                        .subresourceRange = {aspect, 0, levels, 0, 1}};
+                                        .subresourceRange = {aspect, 0, levels, 0, layers}};
     CHECK(vkCreateImageView(gpu->device, &view, NULL, &image->view));
 }
 

@@ -22,6 +22,21 @@ VkDeviceMemory gpu_allocate(struct pm_gpu *gpu, const VkMemoryRequirements *need
 
 VkShaderModule gpu_module(struct pm_gpu *gpu, const uint32_t *words, size_t count);
 
+/* The bindings of all shaders; their number. */
+uint32_t gpu_bindings(VkDescriptorSetLayoutBinding bindings[static PM_GPU_BUFFERS + 2]);
+
+/* What is written to them. Points into itself: not to be copied. */
+struct gpu_writes {
+    VkDescriptorBufferInfo buffers[PM_GPU_BUFFERS], uniform;
+    VkDescriptorImageInfo image;
+    VkWriteDescriptorSet writes[3];
+    uint32_t count;
+};
+/* As gpu_descriptors has it. */
+void gpu_writes_fill(const struct pm_gpu *gpu, const struct pm_gpu_shader *shader,
+                     const struct pm_gpu_buffer *dummy, VkDescriptorSet set,
+                     struct gpu_writes *out);
+
 /* A descriptor set with the shader's buffers and the texture; buffers it was not given are backed
  * by dummy. */
 VkDescriptorSet gpu_descriptors(struct pm_gpu *gpu, const struct pm_gpu_shader *shader,
@@ -49,6 +64,11 @@ struct gpu_image {
 void gpu_image_create(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint32_t height,
                       uint32_t levels, uint32_t samples, VkImageUsageFlags usage,
                       VkImageAspectFlags aspect, struct gpu_image *image);
+/* With layers > 1 the view is of an array of them. */
+void gpu_image_create_layers(struct pm_gpu *gpu, VkFormat format, uint32_t width, uint32_t height,
+                             uint32_t levels, uint32_t samples, uint32_t layers,
+                             VkImageUsageFlags usage, VkImageAspectFlags aspect,
+                             struct gpu_image *image);
 void gpu_image_destroy(struct pm_gpu *gpu, struct gpu_image *image);
 
 void gpu_texture_create(struct pm_gpu *gpu);

@@ -17,12 +17,12 @@
  * 70050).
  */
 #include "base/random.h"
-#include "shader_rewrite/quirks/quirks.h"
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/differential/debug_information.h"
 #include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/translated.h"
 #include "tests/temporary.h"
@@ -354,16 +354,10 @@ static struct pm_zero_beyond beyond_of(uint64_t seed, uint32_t choice)
 }
 
 /* Guards against other drivers' quirks are off. */
-static struct pm_driver this_driver(void)
-{
-    return pm_driver_of(differential.gpu.driver_id, differential.gpu.driver_version,
-                        differential.gpu.driver_info);
-}
-
 static bool check_specialized(struct trial *t)
 {
     struct pm_error error = {0};
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
     struct pm_specialized made[BEYOND_CHOICES * ADVERSARY_WAYS] = {0};
     uint32_t count = 0;
     bool ok = true;
@@ -389,7 +383,7 @@ static bool check_specialized(struct trial *t)
 static bool check_constants(struct trial *t)
 {
     struct pm_error error = {0};
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
     bool ok = true;
     for (uint32_t w = 0; w < ADVERSARY_CONSTANT_WAYS && ok; w++) {
         const char *name = adversary_constant_ways[w];
@@ -412,7 +406,7 @@ static bool check_constants(struct trial *t)
 static bool check_optimized(struct trial *t)
 {
     struct pm_error error = {0};
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
     const bool vote = t->options.stage == PM_STAGE_COMPUTE
                           ? differential.gpu.quad
                           : differential.gpu.vote_and_quad_in_fragment;
@@ -456,7 +450,7 @@ static struct random_shader_options options_of(uint64_t seed)
 static bool run_trial(struct trial *t)
 {
     struct pm_error error = {0};
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
     char *text = random_shader_text(t->seed, &t->options);
     t->original = pm_test_assemble(text, 3);
     free(text);

@@ -1,10 +1,10 @@
 /* What passes over blocks and the recipes of variants make of loops that lanes leave at different
  * times computes what the original does, on every driver: also where the driver gets that wrong;
  * and what they make of loops in whose turns there are constants. */
-#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/variants.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
+#include "tests/shader_rewrite/gpu_driver.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -93,15 +93,10 @@ static size_t varied(int shader, const struct pm_recipe *recipe, const struct pm
     return count;
 }
 
-static struct pm_driver this_driver(void)
-{
-    return pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
-}
-
 static void each_pass(void **state)
 {
     (void)state;
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     for (int shader = 0; shader < SHADERS; shader++) {
         for (uint32_t pass = 0; pass < PM_BLOCK_PASSES; pass++) {
             const size_t count = differ(shader, 1u << pass, true, &driver);
@@ -114,7 +109,7 @@ static void each_pass(void **state)
 static void all_passes(void **state)
 {
     (void)state;
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     for (int shader = 0; shader < SHADERS; shader++) {
         assert_int_equal(differ(shader, PM_BLOCK_ALL, false, &driver), 0);
         assert_int_equal(differ(shader, PM_BLOCK_ALL, true, NULL), 0);
@@ -124,7 +119,7 @@ static void all_passes(void **state)
 static void each_recipe(void **state)
 {
     (void)state;
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     for (int shader = 0; shader < SHADERS; shader++) {
         for (uint32_t r = 0; r < pm_recipe_count(); r++) {
             const size_t count = varied(shader, pm_recipe_at(r), &driver);
@@ -163,7 +158,7 @@ static uint32_t passes_that_differ(const struct pm_driver *other)
 static void quirks_are_there(void **state)
 {
     (void)state;
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
     const uint32_t quirks = pm_quirks_of(&driver);
     const bool chooses = quirks & PM_QUIRK_CHOOSES_AGAIN,
@@ -180,7 +175,7 @@ static void quirks_are_there(void **state)
 static void unrolls_short(void **state)
 {
     (void)state;
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
     const bool quirk = pm_quirks_of(&driver) & PM_QUIRK_UNROLLS_SHORT;
     const size_t asked = varied(TESTED, pm_recipe_find("ask-unroll"), &other);

@@ -1,5 +1,6 @@
 /* The recipes' variants of random shaders write the same bits as the original on every driver, with
- * every float result NoContraction in both (HAZARDS 3).
+ * every float result NoContraction in both (HAZARDS 3). Each is made as the layer makes it, with
+ * the driver that runs it, and with every guard on.
  *
  *   test_shader_rewrite_variant_bits [FIRST [COUNT]]     these seeds only, and all recipes
  *
@@ -10,6 +11,7 @@
  */
 #include "base/random.h"
 #include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/temporary.h"
 
@@ -20,7 +22,7 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { SEEDS = 2, MOST_RECIPES = 64 };
+enum { SEEDS = 2, MOST_RECIPES = 64, MOST_RUN = 4 * MOST_RECIPES };
 
 static struct differential differential;
 static uint64_t first_seed = 1, seed_count = SEEDS;
@@ -29,6 +31,7 @@ static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_stand
 
 static struct {
     uint64_t shaders, variants, same, carried, by_recipe[MOST_RECIPES];
+    uint64_t guarded; /* with every guard on another one, or none, comes out */
 } seen;
 
 struct subject {
@@ -71,19 +74,23 @@ static void fail_with(const struct subject *subject, const struct pm_variant_inf
         differential_dump(folder, "variant", variant);
     char name[PM_VARIANT_NAME];
     pm_variant_name(&info->choice, name);
-    fail_msg("seed %" PRIu64 ", %s on %s: %s; see %s", subject->seed, name, differential.gpu.name,
-             what, folder);
+    fail_msg("seed %" PRIu64 ", %s%s on %s: %s; see %s", subject->seed, name,
+             info->driver ? "" : " with every guard", differential.gpu.name, what, folder);
 }
 
 /* Words of variants that were run, since several recipes come to the same. */
-static struct pm_words ran[MOST_RECIPES];
+static struct pm_words ran[MOST_RUN];
 static uint32_t ran_count;
+
+static bool are_equal(const struct pm_words *a, const struct pm_words *b)
+{
+    return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof(uint32_t)) == 0;
+}
 
 static bool was_run(const struct pm_words *variant)
 {
     for (uint32_t i = 0; i < ran_count; i++)
-        if (ran[i].count == variant->count &&
-            memcmp(ran[i].data, variant->data, variant->count * sizeof(uint32_t)) == 0)
+        if (are_equal(&ran[i], variant))
             return true;
     return false;
 }
@@ -94,39 +101,55 @@ static void forget_run(void)
         pm_words_finish(&ran[--ran_count]);
 }
 
-static void check(const struct subject *subject, uint32_t recipe, const struct pm_recipe *second)
+static struct pm_words make(const struct subject *subject, const struct pm_variant_info *info)
 {
-    static struct differential_output output;
-    const struct pm_variant_info info = {.choice = {pm_recipe_at(recipe), second},
-                                         .target = target};
     struct pm_words variant;
     struct pm_error error;
+    if (!pm_make_variant(subject->canonical.data, subject->canonical.count, info, &variant, &error))
+        fail_with(subject, info, &variant, error.message);
+    return variant;
+}
+
+/* The variant is the callee's. */
+static void run(const struct subject *subject, const struct pm_variant_info *info,
+                struct pm_words variant)
+{
+    static struct differential_output output;
     char text[128];
     size_t first;
-    if (!pm_make_variant(subject->canonical.data, subject->canonical.count, &info, &variant,
-                         &error))
-        fail_with(subject, &info, &variant, error.message);
-    if (variant.count == 0)
-        return;
-    seen.by_recipe[recipe]++;
-    if (was_run(&variant)) {
-        seen.same++;
-        pm_words_finish(&variant);
-        return;
-    }
     seen.variants++;
     run_precise(subject, &variant, &output);
     const size_t different = differential_compare(&subject->expected, &output, &first);
     if (different != 0 && !same_when_reloading(subject, &variant)) {
         snprintf(text, sizeof text, "%zu words differ, from word %zu on: 0x%08x, not 0x%08x",
                  different, first, output.words[first], subject->expected.words[first]);
-        fail_with(subject, &info, &variant, text);
+        fail_with(subject, info, &variant, text);
     }
     seen.carried += different != 0;
-    if (ran_count < MOST_RECIPES)
+    if (ran_count < MOST_RUN)
         ran[ran_count++] = variant;
     else
         pm_words_finish(&variant);
+}
+
+static void check(const struct subject *subject, uint32_t recipe, const struct pm_recipe *second)
+{
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
+    const struct pm_variant_info info = {
+        .choice = {pm_recipe_at(recipe), second}, .target = target, .driver = &driver};
+    const struct pm_variant_info any = {.choice = info.choice, .target = target};
+    struct pm_words made = make(subject, &info), guarded = make(subject, &any);
+    seen.by_recipe[recipe] += made.count > 0;
+    seen.same += made.count > 0 && was_run(&made);
+    seen.guarded += !are_equal(&made, &guarded);
+    if (made.count > 0 && !was_run(&made))
+        run(subject, &info, made);
+    else
+        pm_words_finish(&made);
+    if (guarded.count > 0 && !was_run(&guarded))
+        run(subject, &any, guarded);
+    else
+        pm_words_finish(&guarded);
 }
 
 static struct random_shader_options options_of(uint64_t seed)
@@ -180,8 +203,9 @@ static void test_same_bits(void **state)
     for (uint64_t i = 0; i < seed_count; i++)
         check_seed(first_seed + i);
     printf("%" PRIu64 " shaders, %" PRIu64 " variants run, %" PRIu64
-           " more had the same words, %" PRIu64 " differ by what the driver carries out of loops\n",
-           seen.shaders, seen.variants, seen.same, seen.carried);
+           " more had the same words, %" PRIu64 " are others with every guard on, %" PRIu64
+           " differ by what the driver carries out of loops\n",
+           seen.shaders, seen.variants, seen.same, seen.guarded, seen.carried);
     for (uint32_t r = 0; r < pm_recipe_count(); r++)
         printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
 }

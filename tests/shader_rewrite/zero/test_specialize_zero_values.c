@@ -3,10 +3,10 @@
  * where there is. */
 #include "base/random.h"
 #include "shader_rewrite/ir/ir_module.h"
-#include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/translated.h"
 
 #include <setjmp.h>
@@ -206,12 +206,6 @@ static void fill_profile(double *zero, uint32_t count, uint32_t profile)
     }
 }
 
-/* For this driver alone: guards against others' quirks are off. */
-static struct pm_driver this_driver(void)
-{
-    return pm_driver_of(pm_test_gpu.driver_id, pm_test_gpu.driver_version, pm_test_gpu.driver_info);
-}
-
 /* driver NULL: without any guard. */
 static uint32_t specialize(const struct shader *s, uint32_t profile, enum pm_float_zero float_zero,
                            const struct pm_driver *driver, struct pm_specialized *out)
@@ -245,7 +239,7 @@ static uint32_t profiles_of(const struct shader *s)
 static void check(const char *name, enum pm_stage stage, bool translated,
                   enum pm_float_zero float_zero, enum input input)
 {
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     struct shader s;
     load(&s, name, stage, translated);
     size_t words;
@@ -350,7 +344,7 @@ static void test_quirks_are_there(void **state)
     static const char *const chooses[] = {"leaving_made.comp", "leaving_branch.comp",
                                           "leaving_phi.comp", "leaving_chosen.comp"};
     static const char *const loads[] = {"leaving.comp", "leaving_made.comp", "leaving_read.comp"};
-    const struct pm_driver driver = this_driver();
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     const uint32_t quirks = pm_quirks_of(&driver);
     size_t different = 0;
     for (int i = 0; (quirks & PM_QUIRK_CHOOSES_AGAIN) && i < 4; i++)

@@ -139,6 +139,11 @@ static void switch_case(struct random_generator *g)
 
 static struct random_value trip_count(struct random_generator *g, bool *uniform)
 {
+    static const uint32_t many[] = {4, 6, 8, 12};
+    if (g->options.many_turns && !g->place.loops) {
+        *uniform = true;
+        return random_constant_int(g, uint_type, many[random_below(g, 4)]);
+    }
     uint32_t most = g->place.loops ? 3 : random_once_in(g, 4) ? 7 : 3;
     struct random_value count = random_constant_int(g, uint_type, 1 + random_below(g, most));
     *uniform = true;

@@ -45,6 +45,7 @@ struct random_shader_options {
     bool ends_first;     /* fragments end first of all, and then quads are read in straight code */
     bool words;          /* most inputs, and conditions, are words of push constants */
     bool uniforms;       /* what else are push constants is in a uniform buffer, at binding 9 */
+    bool many_turns;     /* of outermost loops, by a constant that has divisors */
     uint32_t statements; /* at most */
 };
 

@@ -4,10 +4,11 @@
  *
  *   test_shader_rewrite_variant_bits [FIRST [COUNT]]     these seeds only, and all recipes
  *
- * Without arguments two seeds have half of the recipes each. Else a shader of one seed in three is
- * run with pairs of recipes too. Where bits differ, both are run
- * with loads of buffers that differ by their loop: a driver may use for a load behind a loop what
- * it loaded in it (test_differential.c), and then it is the original that it gets wrong.
+ * Without arguments each recipe has shaders of a list until it makes something of one, and each
+ * does. Else a shader of one seed in three is run with pairs of recipes too. Where bits differ,
+ * both are run with loads of buffers that differ by their loop: a driver may use for a load behind
+ * a loop what it loaded in it (test_differential.c), and then it is the original that it gets
+ * wrong.
  */
 #include "base/random.h"
 #include "tests/shader_rewrite/differential/differential.h"
@@ -22,11 +23,18 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { SEEDS = 2, MOST_RECIPES = 64, MOST_RUN = 4 * MOST_RECIPES };
+enum { MOST_RECIPES = 64, MOST_RUN = 4 * MOST_RECIPES };
 
 static struct differential differential;
-static uint64_t first_seed = 1, seed_count = SEEDS;
+static uint64_t first_seed, seed_count;
 static bool all;
+
+/* Found by trying: on each driver these have something for each recipe. Of the first two lavapipe
+ * 25's own guards let more be made than all guards do. */
+static const uint64_t quick_seeds[] = {28, 64, 286, 54, 66, 47, 65, 74};
+/* But for these: random shaders load no component of a vector by itself, and no structure. */
+static const char *const never_made[] = {"whole-loads", "small-loads"};
+
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
@@ -162,6 +170,7 @@ static struct random_shader_options options_of(uint64_t seed)
         .walks = true,
         .words = seed % 5 == 4,
         .uniforms = seed / 5 % 2,
+        .many_turns = seed % 7 == 6,
     };
 }
 
@@ -187,7 +196,7 @@ static void check_seed(uint64_t seed)
     struct pm_random random;
     pm_random_init(&random, seed);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
-        if (all || r % SEEDS == seed % SEEDS)
+        if (all || seen.by_recipe[r] == 0)
             check(&subject, r, NULL);
         if (all && seed % 3 == 0)
             check(&subject, r, pm_recipe_at((uint32_t)pm_random_below(&random, pm_recipe_count())));
@@ -197,17 +206,43 @@ static void check_seed(uint64_t seed)
     pm_words_finish(&subject.canonical);
 }
 
-static void test_same_bits(void **state)
+static bool is_ever_made(const char *recipe)
 {
-    (void)state;
-    for (uint64_t i = 0; i < seed_count; i++)
-        check_seed(first_seed + i);
+    for (size_t i = 0; i < sizeof never_made / sizeof *never_made; i++)
+        if (strcmp(never_made[i], recipe) == 0)
+            return false;
+    return true;
+}
+
+static void report(void)
+{
     printf("%" PRIu64 " shaders, %" PRIu64 " variants run, %" PRIu64
            " more had the same words, %" PRIu64 " are others with every guard on, %" PRIu64
            " differ by what the driver carries out of loops\n",
            seen.shaders, seen.variants, seen.same, seen.guarded, seen.carried);
     for (uint32_t r = 0; r < pm_recipe_count(); r++)
         printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
+}
+
+static void test_same_bits(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < seed_count; i++)
+        check_seed(first_seed + i);
+    report();
+}
+
+static void test_each_recipe(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof quick_seeds / sizeof *quick_seeds; i++)
+        check_seed(quick_seeds[i]);
+    report();
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        const char *name = pm_recipe_at(r)->name;
+        if ((seen.by_recipe[r] > 0) != is_ever_made(name))
+            fail_msg("%s made %s", name, seen.by_recipe[r] > 0 ? "something" : "nothing");
+    }
 }
 
 static int set_up(void **state)
@@ -231,6 +266,8 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits)};
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const struct CMUnitTest quick[] = {cmocka_unit_test(test_each_recipe)};
+    const struct CMUnitTest named[] = {cmocka_unit_test(test_same_bits)};
+    return all ? cmocka_run_group_tests(named, set_up, tear_down)
+               : cmocka_run_group_tests(quick, set_up, tear_down);
 }

@@ -124,11 +124,20 @@ static void clear_bound(struct pm_command *command)
         (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
 }
 
+/* Whether the recording before was submitted more than once. Where nobody saw a secondary one being
+ * executed, it is what it was before that. */
+static bool was_kept(const struct pm_command *command, uint32_t submits)
+{
+    if (command->secondary && submits == 0)
+        return command->repeats && !pm_sampling_keeps_nothing(command->device->sampling);
+    return submits > 1;
+}
+
 bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
     const bool once = (info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) != 0;
     const uint32_t submits = atomic_load_explicit(&command->submits, memory_order_relaxed);
-    const bool may_repeat = !once && (!command->begun || submits > 1);
+    const bool may_repeat = !once && (!command->begun || was_kept(command, submits));
     learn(command, once);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->executed_count = 0;

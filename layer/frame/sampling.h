@@ -157,12 +157,12 @@ static inline bool pm_sampling_keeps_nothing(const struct pm_sampling *sampling)
     return anew >= PM_KNOWN_RECORDINGS && again < anew / PM_KEPT_SHARE;
 }
 
-/* Whether it matters how often a secondary command buffer is executed: not once it is known for
- * good that the game keeps none. */
+/* Whether each execution of a secondary command buffer is looked at: until it is known for good
+ * whether the game keeps recordings; later those are that are looked at for another reason. */
 static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampling)
 {
-    return !atomic_load_explicit(&sampling->learned, memory_order_relaxed) ||
-           !pm_sampling_keeps_nothing(sampling);
+    return !atomic_load_explicit(&sampling->learned, memory_order_relaxed) &&
+           atomic_load_explicit(&sampling->again, memory_order_relaxed) < PM_MOST_LEARNED;
 }
 
 /* The chance that a new pipeline's calls are sampled from recordings that the game keeps: as for

@@ -115,8 +115,8 @@ void pm_sampling_set_learned(struct pm_sampling *sampling)
 /* Whether something needs the hooks besides recordings under way. */
 static bool stays_armed(const struct pm_sampling *sampling)
 {
-    return atomic_load(&sampling->open) || pm_sampling_is_trying(sampling) ||
-           atomic_load(&sampling->in_passes);
+    return atomic_load(&sampling->open) || atomic_load(&sampling->in_passes) ||
+           (pm_sampling_is_trying(sampling) && !pm_sampling_is_paused(sampling));
 }
 
 /* Takes the hooks away unless something still needs them. Under the lock. */
@@ -188,6 +188,8 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
         return 0;
     const uint64_t heartbeat =
         atomic_fetch_add_explicit(&sampling->heartbeats, 1, memory_order_relaxed) + 1;
+    if (pm_sampling_is_paused(sampling))
+        atomic_fetch_add_explicit(&sampling->paused_heartbeats, 1, memory_order_relaxed);
     atomic_fetch_add(&sampling->due, 1);
     if (sampling->device->instance->config.debug.synchronous)
         pthread_mutex_lock(&sampling->lock); /* each frame sees its own */
@@ -278,22 +280,37 @@ bool pm_sampling_begin_timed(struct pm_sampling *sampling)
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
         atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed))
         return false;
-    /* As in pm_sampling_begin: whoever disarms looks at `recording` after changing `trials`. */
+    /* As in pm_sampling_begin: whoever disarms looks at `recording` after changing `trials` or
+     * `paused`. */
     atomic_fetch_add(&sampling->recording, 1);
-    if (atomic_load(&sampling->trials) != 0)
+    if (atomic_load(&sampling->trials) != 0 && !atomic_load(&sampling->paused))
         return true;
     pm_sampling_end(sampling);
     return false;
+}
+
+/* Under the lock. */
+static void arm_for_trials(struct pm_sampling *sampling)
+{
+    if (stays_armed(sampling))
+        set_armed(sampling, true);
+    else
+        disarm(sampling);
 }
 
 void pm_sampling_try(struct pm_sampling *sampling, int change)
 {
     pthread_mutex_lock(&sampling->lock);
     atomic_fetch_add(&sampling->trials, (uint32_t)change);
-    if (change > 0)
-        set_armed(sampling, true);
-    else
-        disarm(sampling);
+    arm_for_trials(sampling);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
+void pm_sampling_pause_trials(struct pm_sampling *sampling, bool paused)
+{
+    pthread_mutex_lock(&sampling->lock);
+    atomic_store(&sampling->paused, paused);
+    arm_for_trials(sampling);
     pthread_mutex_unlock(&sampling->lock);
 }
 

@@ -37,6 +37,7 @@ struct pm_sampling {
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
     _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
+    _Atomic bool paused;       /* nothing is tried, as somebody asked for; likewise */
     _Atomic bool in_passes;    /* dispatches may run in several passes (passes_run.h); likewise */
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
 
@@ -61,11 +62,12 @@ struct pm_sampling {
     struct pm_window window;
     _Atomic uint64_t windows; /* that were opened; read without the lock */
     struct pm_random random;
-    _Atomic uint32_t due;        /* heartbeats that the window has not seen yet */
-    uint32_t since_checkpoint;   /* heartbeats */
-    uint64_t changed_heartbeat;  /* that opened or closed a window last; 0: none yet */
-    int64_t changed_at;          /* pm_now() then, or when the device was created */
-    _Atomic uint64_t heartbeats; /* since the device was created */
+    _Atomic uint32_t due;               /* heartbeats that the window has not seen yet */
+    uint32_t since_checkpoint;          /* heartbeats */
+    uint64_t changed_heartbeat;         /* that opened or closed a window last; 0: none yet */
+    int64_t changed_at;                 /* pm_now() then, or when the device was created */
+    _Atomic uint64_t heartbeats;        /* since the device was created */
+    _Atomic uint64_t paused_heartbeats; /* of them, while nothing was tried */
     uint32_t checkpoint_heartbeats;
 
     _Atomic uint64_t checkpoint;   /* raised whenever counters should be copied out */
@@ -176,12 +178,29 @@ bool pm_sampling_loads(const struct pm_sampling *sampling);
 /* The same for a recording that is to be timed. */
 bool pm_sampling_begin_timed(struct pm_sampling *sampling);
 
-/* One more trial is awaited, or one fewer (change -1). While any is, the hooks stay armed. */
+/* One more trial is awaited, or one fewer (change -1). While any is, the hooks stay armed, unless
+ * trials are paused. */
 void pm_sampling_try(struct pm_sampling *sampling, int change);
 
 static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
 {
     return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
+}
+
+/* Nothing is tried from now on, or again; those that are awaited stay so. */
+void pm_sampling_pause_trials(struct pm_sampling *sampling, bool paused);
+
+static inline bool pm_sampling_is_paused(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->paused, memory_order_relaxed);
+}
+
+/* The heartbeat that trials go by: theirs stand still while they are paused. */
+static inline uint64_t pm_sampling_trial_heartbeat(const struct pm_sampling *sampling)
+{
+    const uint64_t paused =
+        atomic_load_explicit(&sampling->paused_heartbeats, memory_order_relaxed);
+    return atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed) - paused;
 }
 
 /* From now on the hooks stay armed, for dispatches that run in several passes. */

@@ -192,7 +192,7 @@ static void heartbeat(struct pm_device *device)
                        pm_compiler_waiting(device->compiler));
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
-    pm_session_trials_heartbeat(device->sessions, number);
+    pm_session_trials_heartbeat(device->sessions);
     pm_optimize_heartbeat(device);
     pm_constants_follow(device);
 }

@@ -152,6 +152,16 @@ static void write_status(struct pm_state *state, const struct pm_session_status 
     state->written = true;
 }
 
+/* Trials only while what is proven is bound: a session's side is bound as that is. */
+static void pause_all(struct pm_device *device, bool paused)
+{
+    if (paused)
+        pm_trials_pause(device->trials, true);
+    pm_optimize_pause(device, paused);
+    if (!paused)
+        pm_trials_pause(device->trials, false);
+}
+
 void pm_state_tell(struct pm_state *state)
 {
     if (state == NULL)
@@ -162,7 +172,7 @@ void pm_state_tell(struct pm_state *state)
     const bool paused = device->ab == NULL && device->optimizer != NULL &&
                         pm_session_is_paused(device->instance->game);
     if (paused != state->paused) {
-        pm_optimize_pause(device, paused);
+        pause_all(device, paused);
         pm_trace_instant(device->trace, "specialized", paused ? "paused" : "resumed", NULL, NULL);
         pm_log_info(device->instance->log, paused ? "the game's own shaders are used, as was asked"
                                                   : "specialized shaders are used again");

@@ -35,8 +35,10 @@ void pm_session_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
     struct pm_timed_uses timed = {.count = 0};
-    /* What secondary command buffers did in it is not known. */
-    const bool whole = pass->started && !pass->executed;
+    /* What secondary command buffers did in it is not known, nor on which side the rest of it was.
+     */
+    const bool whole =
+        pass->started && !pass->executed && !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; whole && i < pass->timed.session_count; i++) {
         timed.sessions[timed.session_count] = pm_session_next(pass->timed.trials[i]);
         timed.session_count += timed.sessions[timed.session_count] != NULL;

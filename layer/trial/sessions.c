@@ -115,9 +115,10 @@ bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline
     return trial != NULL;
 }
 
-void pm_session_trials_heartbeat(struct pm_session_trials *trials, uint64_t heartbeat)
+void pm_session_trials_heartbeat(struct pm_session_trials *trials)
 {
-    if (trials == NULL || heartbeat != OPEN)
+    if (trials == NULL || atomic_load_explicit(&trials->closed, memory_order_relaxed) ||
+        pm_sampling_trial_heartbeat(trials->device->sampling) < OPEN)
         return;
     pthread_mutex_lock(&trials->lock);
     atomic_store(&trials->closed, true);
@@ -137,7 +138,8 @@ bool pm_session_may_time(const struct pm_command *command)
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point)
 {
     const struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    if (!command->repeats || pipeline == NULL)
+    /* While they are paused the game's own stands, whatever the session's side is. */
+    if (!command->repeats || pipeline == NULL || pm_sampling_is_paused(command->device->sampling))
         return NULL;
     struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);
     return trial != NULL && !atomic_load_explicit(&trial->owner->closed, memory_order_relaxed) &&
@@ -204,15 +206,16 @@ static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paire
 }
 
 /* Nothing was timed: the next session tries it in turn, where the program records anew or had the
- * time. Where sessions before it have timed something, both must be: this one may have warmed it up
- * and ended. */
+ * time. Where somebody paused them that says nothing. Where sessions before it have timed
+ * something, both must be: this one may have warmed it up and ended. */
 static void end_in_vain(const struct pm_session_trial *trial,
                         const struct pm_environment *environment)
 {
     struct pm_verdicts *verdicts = pm_session_verdicts(trial->owner->device->instance);
     const struct pm_shader_key *key = &trial->named.key, *original = &trial->named.original;
     struct pm_kept_variant kept;
-    if (!pm_verdicts_find(verdicts, key, original, environment, &kept))
+    if (atomic_load(&trial->owner->device->sampling->paused_heartbeats) > 0 ||
+        !pm_verdicts_find(verdicts, key, original, environment, &kept))
         return;
     const bool never = kept.sessions.count == 0 && !kept.sessions.half.there;
     const bool anew = atomic_load(&trial->anew), long_enough = atomic_load(&trial->owner->closed);
@@ -291,7 +294,7 @@ static bool has_enough(const struct pm_session_trial *trial)
 void pm_session_take(struct pm_session_use *use, double nanoseconds)
 {
     struct pm_session_trial *trial = use->trial;
-    if (atomic_load(&trial->done))
+    if (atomic_load(&trial->done) || pm_sampling_is_paused(trial->owner->device->sampling))
         return;
     if (use->count < SAMPLES)
         use->samples[use->count] = (uint64_t)llround(nanoseconds);

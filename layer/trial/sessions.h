@@ -44,7 +44,7 @@ bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline
                             const struct pm_specialized_shader *shader);
 
 /* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */
-void pm_session_trials_heartbeat(struct pm_session_trials *trials, uint64_t heartbeat);
+void pm_session_trials_heartbeat(struct pm_session_trials *trials);
 
 /* Whether a recording that may be submitted more than once is to be timed. */
 bool pm_session_may_time(const struct pm_command *command);

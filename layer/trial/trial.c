@@ -429,9 +429,22 @@ void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat)
     const uint32_t looks = atomic_exchange(&trials->looks_due, 0);
     if (looks > 0)
         pm_budget_frames(&trials->budget, looks * TRIAL_LOOK, pm_now());
-    for (struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next)
-        look_at(trial, heartbeat);
+    struct pm_trial *first = pm_sampling_is_paused(trials->device->sampling) ? NULL : trials->first;
+    for (struct pm_trial *trial = first; trial != NULL; trial = trial->next)
+        look_at(trial, pm_trials_now(trials));
     pthread_mutex_unlock(&trials->lock);
+}
+
+void pm_trials_pause(struct pm_trials *trials, bool paused)
+{
+    if (trials == NULL)
+        return;
+    /* No pair has one half before and one behind. */
+    pthread_mutex_lock(&trials->lock);
+    for (struct pm_trial *trial = trials->first; trial != NULL && !paused; trial = trial->next)
+        pm_trial_begin_pairs(trial);
+    pthread_mutex_unlock(&trials->lock);
+    pm_sampling_pause_trials(trials->device->sampling, paused);
 }
 
 bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat)

@@ -30,7 +30,8 @@
  * meanwhile, and where it cannot be told from the original.
  *
  * A trial of which nothing was timed for a while sleeps, each time longer than before: when all do,
- * draws take the shortest way again.
+ * draws take the shortest way again. While somebody has paused them (profile/session_status.h)
+ * nothing is tried, and the heartbeats that trials count stand still.
  *
  * Thread safety: what takes a command follows its command buffer's external synchronization; the
  * poller's functions belong to its thread; all else may be called from any thread.
@@ -63,6 +64,11 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
 
 /* A heartbeat: now and then trials that nobody uses are put to sleep, or woken. */
 void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat);
+
+/* From now on nothing is tried, over sessions neither, and nothing of that time is judged; or what
+ * was tried goes on. Recordings keep what they were made with. Called while proven variants are
+ * bound. trials NULL is allowed. */
+void pm_trials_pause(struct pm_trials *trials, bool paused);
 
 /* Keeps for later sessions, now and then, what trials spent beyond their share. Waits for the disk.
  * The poller's. NULL is allowed. */

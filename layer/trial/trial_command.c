@@ -10,8 +10,8 @@ bool pm_trial_may_time(const struct pm_command *command, bool may_repeat)
 {
     const struct pm_device *device = command->device;
     return device->trials != NULL && pm_sampling_is_trying(device->sampling) &&
-           !command->secondary && (!may_repeat || pm_session_may_time(command)) &&
-           !command->pool->is_protected &&
+           !pm_sampling_is_paused(device->sampling) && !command->secondary &&
+           (!may_repeat || pm_session_may_time(command)) && !command->pool->is_protected &&
            pm_timing_is_possible(device->timing, command->pool->family);
 }
 
@@ -25,7 +25,7 @@ static struct pm_candidate *candidate_of(const struct pm_command *command, int p
 {
     struct pm_pipeline *pipeline = command->bound[point].pipeline;
     /* The side that was recorded would stay for as long as the recording does. */
-    if (pipeline == NULL || command->repeats)
+    if (pipeline == NULL || command->repeats || pm_sampling_is_paused(command->device->sampling))
         return NULL;
     struct pm_candidate *candidate = pm_pipeline_candidate(pipeline);
     if (candidate != NULL && pm_trial_is_awake(candidate->trial))

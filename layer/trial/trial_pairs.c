@@ -301,7 +301,7 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
 {
     struct pm_trials *trials = user;
     struct pm_trial *trial = timed->trial;
-    if (atomic_load(&trial->over))
+    if (atomic_load(&trial->over) || pm_sampling_is_paused(trials->device->sampling))
         return;
     struct trial_track *track = &trial->tracks[timed->track];
     if (timed->pair < atomic_load(&track->from))

@@ -141,5 +141,5 @@ void pm_trial_leave(struct pm_trial *trial, struct pm_trial_said *said);
 /* Without the lock. */
 static inline uint64_t pm_trials_now(const struct pm_trials *trials)
 {
-    return atomic_load_explicit(&trials->device->sampling->heartbeats, memory_order_relaxed);
+    return pm_sampling_trial_heartbeat(trials->device->sampling);
 }

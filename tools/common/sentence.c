@@ -143,10 +143,10 @@ static void say_specialized(const struct pm_session_status *status, struct text 
             say(text, ", their %s %.1f to %.1f times as fast", what, status->slowest,
                 status->fastest);
     }
-    if (status->comparing > 0)
+    if (status->comparing > 0 && !status->paused)
         say(text, "; variants of %u shader%s are compared", status->comparing,
             plural(status->comparing));
-    if (status->trying > 0) {
+    if (status->trying > 0 && !status->paused) {
         say(text, "; %u specialized shader%s %s still tried", status->trying,
             plural(status->trying), status->trying == 1 ? "is" : "are");
         if (status->frames_more > 0)

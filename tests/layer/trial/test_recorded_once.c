@@ -436,6 +436,45 @@ static void a_much_slower_one_is_dropped_early(void **state)
     assert_int_equal(steady_session(200000, false, ""), 0);
 }
 
+/* A session that is paused from the start. It records the game's own, whatever its side, and
+ * submits that longer than a session is recorded for. */
+static void open_paused(VkCommandBuffer *buffer)
+{
+    trying.dispatches = true;
+    trying.background = true;
+    trying.variant_cost = 80000;
+    pm_harness_open(&trying.h, NULL);
+    trying_pause(true);
+    trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    assert_int_equal(record(false, buffer), 0);
+    for (int i = 0; i < 4200; i += SUBMISSIONS)
+        submit_often(*buffer);
+}
+
+/* Nothing of it is timed, and no session is thought to have been in vain. */
+static void paused_sessions_are_not_timed(void **state)
+{
+    (void)state;
+    VkCommandBuffer buffers[2];
+    uint64_t until = 0;
+    prepare();
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    open_paused(&buffers[0]);
+    trying_close();
+    optimized_assert_logged(SESSION_TIMED, 0);
+    /* The next one goes on in the middle. */
+    open_paused(&buffers[0]);
+    trying_pause(false);
+    const int variant = record(false, &buffers[1]);
+    while (optimized_logged(SESSION_TIMED) == 0 && patience(&until))
+        submit_often(buffers[1]);
+    trying_close();
+    optimized_assert_logged(
+        variant ? SESSION_TIMED " with the specialized" : SESSION_TIMED " with the original", 1);
+    assert_int_equal(steady_session(80000, false, SESSION_TIMED), !variant);
+}
+
 /* In a menu that is recorded once, until nothing can be timed in turn. */
 static void stay_in_a_menu(void)
 {
@@ -559,6 +598,7 @@ int main(void)
         PM_LAYERED_TEST(render_passes_too),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
         PM_LAYERED_TEST(a_much_slower_one_is_dropped_early),
+        PM_LAYERED_TEST(paused_sessions_are_not_timed),
         PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
         PM_LAYERED_TEST(nor_does_one_that_was_never_left),
     };

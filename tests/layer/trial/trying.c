@@ -2,6 +2,7 @@
 
 #include "aggregator_client/disk/spool.h"
 #include "base/random.h"
+#include "profile/session_status.h"
 #include "tests/patience.h"
 
 #include <math.h>
@@ -141,6 +142,18 @@ bool trying_wait_for(const char *text)
             trying_run_frames(nothing, TRYING_ONCE, 1);
     }
     return optimized_logged(text) > 0;
+}
+
+void trying_pause(bool paused)
+{
+    const char *said = paused ? "the game's own shaders are used, as was asked"
+                              : "specialized shaders are used again";
+    const uint32_t before = optimized_logged(said);
+    uint64_t until = 0;
+    assert_true(pm_session_pause("game", paused, NULL));
+    while (optimized_logged(said) == before && patience(&until))
+        usleep(5000);
+    optimized_assert_logged(said, before + 1);
 }
 
 /* ---- frames ---- */

@@ -48,6 +48,9 @@ void trying_costs(void);
 /* Frames without a call, until the log has a text; false: it never had. */
 bool trying_wait_for(const char *text);
 
+/* `piecemeal pause` or `resume`, until the session knows. */
+void trying_pause(bool paused);
+
 /* What a frame records. */
 typedef void (*trying_recorder)(VkCommandBuffer buffer);
 void trying_dispatch(VkCommandBuffer buffer);

@@ -73,6 +73,36 @@ static void as_fast_in_another_scene(void **state)
     trying_close();
 }
 
+static void beat(int heartbeats)
+{
+    for (int i = 0; i < heartbeats; i++)
+        PM_CHECK(trying.h.vk.QueueSubmit(trying.h.queue, 0, NULL, VK_NULL_HANDLE));
+}
+
+/* Where no scene is named it takes so many heartbeats, and twice as many from then on. */
+static void slower_without_a_scene(void **state)
+{
+    (void)state;
+    enum { RETRY = 1 << 14, LOOK = 64 };
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    beat(RETRY - 2 * LOOK);
+    assert_int_equal(used_in_eight(), 8);
+    optimized_assert_logged("is tried again", 0);
+    beat(2 * LOOK);
+    assert_true(run_until("is tried again", 1));
+    assert_true(run_until("is used from now on", 2));
+    trying.variant_cost = 200000;
+    beat(2 * RETRY - 2 * LOOK);
+    assert_int_equal(used_in_eight(), 8);
+    optimized_assert_logged("is tried again", 1);
+    beat(2 * LOOK);
+    assert_true(run_until("is not faster, and is dropped", 1));
+    assert_int_equal(used_in_eight(), 0);
+    trying_close();
+}
+
 static VkPipeline second;
 
 static void dispatch_both(VkCommandBuffer buffer)
@@ -130,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(as_fast_in_another_scene),
+        PM_LAYERED_TEST(slower_without_a_scene),
         PM_LAYERED_TEST(what_came_later_is_tried_with_it),
         PM_LAYERED_TEST(proven_by_an_earlier_session),
     };

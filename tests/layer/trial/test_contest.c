@@ -11,10 +11,13 @@
 #include "tests/patience.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { MOST = 64 };
@@ -99,7 +102,8 @@ static uint64_t cost(void *user, VkPipeline pipeline)
                       (1 + seen.noise * (2 * pm_random_unit(&seen.random) - 1)));
 }
 
-static void open_with(const struct pm_harness_options *options)
+static void open_watched(const struct pm_harness_options *options,
+                         void (*see)(void *user, const struct pm_null_call *call))
 {
     seen.count = seen.asked = 0;
     seen.begun_at = pm_now();
@@ -107,12 +111,17 @@ static void open_with(const struct pm_harness_options *options)
     memset(seen.calls, 0, sizeof seen.calls);
     pm_random_init(&seen.random, 5);
     trying_open_contests(options);
-    trying.h.driver->set_callback(see_pipelines, NULL);
+    trying.h.driver->set_callback(see, NULL);
     if (seen.refuses)
         assert_true(trying.h.driver->inject("vkCreateComputePipelines:2+=-2"));
     trying.compute = optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
+}
+
+static void open_with(const struct pm_harness_options *options)
+{
+    open_watched(options, see_pipelines);
 }
 
 static void open_session(void)
@@ -468,6 +477,77 @@ static void none_is_faster(void **state)
     close_session();
 }
 
+/* Shared with a session in a process of its own: the words that the driver was given last, and
+ * whether it was given those of the variant that it crashed at. */
+static struct {
+    uint64_t given, crashed_at;
+    uint32_t pipelines;
+    bool given_again;
+} * shared;
+
+static void see_words(const struct pm_null_call *call)
+{
+    if (strcmp(call->command, "vkCreateShaderModule") != 0)
+        return;
+    const VkShaderModuleCreateInfo *module =
+        (const VkShaderModuleCreateInfo *)(uintptr_t)call->arguments[1];
+    shared->given = module->codeSize;
+    for (size_t i = 0; i < module->codeSize / 4; i++)
+        shared->given = pm_random_mix(shared->given ^ module->pCode[i]);
+    shared->given_again |= shared->given == shared->crashed_at;
+}
+
+/* The game's own is the first, and one variant is measured before. */
+static void crash_at_the_third(void *user, const struct pm_null_call *call)
+{
+    see_pipelines(user, call);
+    see_words(call);
+    if (strcmp(call->command, "vkCreateComputePipelines") != 0 || ++shared->pipelines < 3)
+        return;
+    shared->crashed_at = shared->given;
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+}
+
+static void see_words_too(void *user, const struct pm_null_call *call)
+{
+    see_pipelines(user, call);
+    see_words(call);
+}
+
+static void crash_in_a_session(void)
+{
+    int status = 0;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        open_watched(NULL, crash_at_the_third);
+        run_until("the fastest is");
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+
+/* The driver crashes while it makes a variant: the next session's contest goes on without that. */
+static void what_the_driver_crashed_at_takes_no_part(void **state)
+{
+    (void)state;
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(shared != MAP_FAILED);
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 0.8;
+    crash_in_a_session();
+    assert_true(shared->crashed_at != 0);
+    open_watched(NULL, see_words_too);
+    assert_true(run_until("the fastest is"));
+    optimized_assert_logged("the last session did not end properly", 1);
+    assert_true(seen.count > 2);
+    assert_false(shared->given_again);
+    close_session();
+    munmap(shared, sizeof *shared);
+}
+
 /* The highest ratio of time that is kept of a slower variant, in millionths. */
 static uint32_t slowest_kept(void)
 {
@@ -680,6 +760,7 @@ int main(void)
         PM_LAYERED_TEST(only_what_is_built_is_written_down),
         PM_LAYERED_TEST(a_driver_without_memory_ends_nothing),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
+        PM_LAYERED_TEST(what_the_driver_crashed_at_takes_no_part),
         PM_LAYERED_TEST(none_is_faster),
         PM_LAYERED_TEST(the_trial_says_what_is_kept),
         PM_LAYERED_TEST(slower_in_another_scene),

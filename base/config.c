@@ -23,6 +23,7 @@ void pm_config_init(struct pm_config *config)
                     .kinds = PM_KIND_BITS_ALL},
         .optimize = {.zero = true,
                      .blocks = true,
+                     .block_passes = PM_BLOCK_PASS_BITS_ALL,
                      .variants = false,
                      .constants = true,
                      .float_zero = PM_FLOAT_ZERO_SHADER,
@@ -101,7 +102,7 @@ static bool set_text(struct pm_config *config, const struct pm_config_entry *ent
         if (is_number(text))
             value.type = PM_VALUE_NUMBER;
         break;
-    case PM_CONFIG_KINDS:
+    case PM_CONFIG_LIST:
         if (strlen(text) >= sizeof(copy))
             return pm_fail(error, PM_ERROR_INPUT, "is too long");
         strcpy(copy, text);

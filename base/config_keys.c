@@ -26,6 +26,8 @@ static const char *const level_names[] = {[PM_LOG_ERROR] = "error",
                                           [PM_LOG_DEBUG] = "debug",
                                           NULL};
 const char *const pm_config_kind_names[] = {"block", "zero", "timing", "constant", "turns", NULL};
+const char *const pm_config_block_pass_names[] = {"flatten", "sink",   "version", "unroll",
+                                                  "peel",    "layout", NULL};
 
 _Static_assert(sizeof(enum pm_float_zero) == sizeof(uint32_t), "choices are stored as 32 bits");
 _Static_assert(sizeof(enum pm_specialize) == sizeof(uint32_t), "choices are stored as 32 bits");
@@ -42,10 +44,12 @@ const struct pm_config_entry pm_config_entries[] = {
     {"sampler.api_probability", PM_CONFIG_PROBABILITY, AT(sampler.api_probability), 0, 1, NULL},
     {"sampler.batch", PM_CONFIG_BATCH, AT(sampler.batch), 1, 1u << 20, NULL},
     {"sampler.follow", PM_CONFIG_BOOLEAN, AT(sampler.follow), 0, 0, NULL},
-    {"sampler.kinds", PM_CONFIG_KINDS, AT(sampler.kinds), 0, 0, pm_config_kind_names},
+    {"sampler.kinds", PM_CONFIG_LIST, AT(sampler.kinds), 0, 0, pm_config_kind_names},
     {"sampler.seed", PM_CONFIG_SEED, AT(sampler.seed), 0, 0, NULL},
     {"optimize.zero", PM_CONFIG_BOOLEAN, AT(optimize.zero), 0, 0, NULL},
     {"optimize.blocks", PM_CONFIG_BOOLEAN, AT(optimize.blocks), 0, 0, NULL},
+    {"optimize.block_passes", PM_CONFIG_LIST, AT(optimize.block_passes), 0, 0,
+     pm_config_block_pass_names},
     {"optimize.variants", PM_CONFIG_BOOLEAN, AT(optimize.variants), 0, 0, NULL},
     {"optimize.constants", PM_CONFIG_BOOLEAN, AT(optimize.constants), 0, 0, NULL},
     {"optimize.partition", PM_CONFIG_BOOLEAN, AT(optimize.partition), 0, 0, NULL},
@@ -226,50 +230,64 @@ static bool store_count(uint32_t *to, const struct pm_config_entry *entry,
     return true;
 }
 
-static bool store_kinds(uint32_t *to, const struct pm_config_value *value, size_t *bad_element,
-                        struct pm_error *error)
+enum { NAMES_TEXT = 128 };
+
+/* "a", "b" or "c", with `last` before the last of at least two. */
+static void join_names(const char *const *names, const char *last, char all[static NAMES_TEXT])
 {
+    all[0] = '\0';
+    for (uint32_t i = 0; names[i]; i++) {
+        const size_t used = strlen(all);
+        if (i > 0 && !names[i + 1])
+            snprintf(all + used, NAMES_TEXT - used, " %s \"%s\"", last, names[i]);
+        else
+            snprintf(all + used, NAMES_TEXT - used, "%s\"%s\"", i > 0 ? ", " : "", names[i]);
+    }
+}
+
+static bool store_list(uint32_t *to, const struct pm_config_entry *entry,
+                       const struct pm_config_value *value, size_t *bad_element,
+                       struct pm_error *error)
+{
+    const bool of_kinds = entry->choices == pm_config_kind_names;
     if (value->type != PM_VALUE_LIST)
-        return pm_fail(error, PM_ERROR_INPUT,
-                       "must be a list of kinds of profile, as in [\"block\", \"zero\"]");
-    uint32_t kinds = 0;
+        return pm_fail(error, PM_ERROR_INPUT, "must be a list of %s, as in [\"%s\", \"%s\"]",
+                       of_kinds ? "kinds of profile" : "passes", entry->choices[0],
+                       entry->choices[1]);
+    uint32_t bits = 0;
     for (size_t i = 0; i < value->list_count; i++) {
         uint32_t bit = 0;
-        for (uint32_t k = 0; pm_config_kind_names[k]; k++) {
-            if (strcmp(value->list[i], pm_config_kind_names[k]) == 0)
+        for (uint32_t k = 0; entry->choices[k]; k++) {
+            if (strcmp(value->list[i], entry->choices[k]) == 0)
                 bit = 1u << k;
         }
         *bad_element = i;
-        if (!bit)
-            return pm_fail(error, PM_ERROR_INPUT,
-                           "\"%.40s\" is no kind of profile (there are \"block\", \"zero\", "
-                           "\"timing\", \"constant\" and \"turns\")",
-                           value->list[i]);
-        if (kinds & bit)
+        if (!bit) {
+            char all[NAMES_TEXT];
+            join_names(entry->choices, "and", all);
+            return pm_fail(error, PM_ERROR_INPUT, "\"%.40s\" is no %s (there are %s)",
+                           value->list[i], of_kinds ? "kind of profile" : "pass", all);
+        }
+        if (bits & bit)
             return pm_fail(error, PM_ERROR_INPUT, "\"%s\" is named twice", value->list[i]);
-        kinds |= bit;
+        bits |= bit;
     }
     *bad_element = SIZE_MAX;
-    *to = kinds;
+    *to = bits;
     return true;
 }
 
 static bool store_choice(void *to, const struct pm_config_entry *entry,
                          const struct pm_config_value *value, struct pm_error *error)
 {
-    char all[128] = "";
     for (uint32_t i = 0; entry->choices[i]; i++) {
         if (value->type == PM_VALUE_STRING && strcmp(value->text, entry->choices[i]) == 0) {
             memcpy(to, &i, sizeof(i));
             return true;
         }
-        size_t used = strlen(all);
-        snprintf(all + used, sizeof(all) - used, "%s\"%s\"",
-                 i == 0                  ? ""
-                 : entry->choices[i + 1] ? ", "
-                                         : " or ",
-                 entry->choices[i]);
     }
+    char all[NAMES_TEXT];
+    join_names(entry->choices, "or", all);
     return pm_fail(error, PM_ERROR_INPUT, "must be %s", all);
 }
 
@@ -298,8 +316,8 @@ bool pm_config_store(struct pm_config *config, const struct pm_config_entry *ent
     case PM_CONFIG_COUNT:
     case PM_CONFIG_BATCH:
         return store_count(to, entry, value, error);
-    case PM_CONFIG_KINDS:
-        return store_kinds(to, value, bad_element, error);
+    case PM_CONFIG_LIST:
+        return store_list(to, entry, value, bad_element, error);
     case PM_CONFIG_SEED:
         if (!whole(value, to))
             return pm_fail(error, PM_ERROR_INPUT, "must be a whole number from 0 to %llu",

@@ -18,7 +18,7 @@ enum pm_config_type {
     PM_CONFIG_PROBABILITY, /* double, minimum to maximum */
     PM_CONFIG_COUNT,       /* uint32_t, minimum to maximum */
     PM_CONFIG_BATCH,       /* uint32_t, or "all" */
-    PM_CONFIG_KINDS,       /* bits of enum pm_kind_bit; a list of names */
+    PM_CONFIG_LIST,        /* uint32_t, bits; a list of names in choices */
     PM_CONFIG_SEED,        /* uint64_t, and sampler.seed_set */
     PM_CONFIG_CHOICE,      /* an enum, stored by its size; names in choices */
 };
@@ -28,7 +28,7 @@ struct pm_config_entry {
     enum pm_config_type type;
     size_t offset;              /* bytes in struct pm_config */
     double minimum, maximum;    /* both allowed */
-    const char *const *choices; /* by value; NULL after the last */
+    const char *const *choices; /* by value, or by bit number; NULL after the last */
 };
 
 /* Is it stored as a char *, NULL for ""? */
@@ -41,8 +41,9 @@ static inline bool pm_config_is_string(const struct pm_config_entry *entry)
 /* Ends with a NULL key. */
 extern const struct pm_config_entry pm_config_entries[];
 
-/* The names of enum pm_kind_bit by bit number, NULL after the last. */
-extern const char *const pm_config_kind_names[];
+/* The names of enum pm_kind_bit and of optimize.block_passes' bits by number, NULL after the last.
+ */
+extern const char *const pm_config_kind_names[], *const pm_config_block_pass_names[];
 
 /* NULL when there is none. */
 const struct pm_config_entry *pm_config_find(const char *key);

@@ -44,7 +44,7 @@ trials() {
             trials_table+="| $program | $key | $stage | $transforms | $words | $ratio ($low to $high) | $pairs | $verdict |"$'\n'
         done < <(sed -nE "s/.*tried a specialized shader $as: ([0-9.]+) % of the time \(([0-9.]+) to ([0-9.]+), ([0-9]+) pairs( of render passes)?\), ([a-z]+).*/\1 \2 \3 \4 \6/p" \
             "$folder/tried.log")
-    done < <(sed -nE 's/, [0-9]+ changes by blocks//
+    done < <(sed -nE 's/, [0-9]+ changes by blocks( \([^)]*\))?//
         s/(is specialized: [0-9]+ transforms?), ([a-z]+, as)/\1, 0 words of uniforms, \2/
         s/.*shader ([0-9a-f]+) is specialized: ([0-9]+) transforms?, ([0-9]+) words of [a-z ]+, ([a-z]+), as ([0-9a-f]+)$/\1 \2 \3 \4 \5/p' \
         "$folder/tried.log" | sort -u)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+_Static_assert(PM_BLOCK_PASS_BITS_ALL == PM_BLOCK_ALL, "the config names each pass");
+
 /* ---- what is known ---- */
 
 bool pm_find_published(const struct pm_device *device, const struct pm_shader_key *key,
@@ -49,6 +51,7 @@ uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shad
                         (device->trials && pm_packed_database_is_provisional(
                                                database, key, &environment, PM_KIND_ZERO)));
     const bool blocks = instance->config.optimize.blocks &&
+                        instance->config.optimize.block_passes &&
                         pm_packed_database_has_of(database, key, &environment, PM_KIND_BLOCK);
     const bool values =
         pm_session_knows_values(instance) && pm_values_store_knows(instance->values, key);
@@ -104,7 +107,7 @@ static void take_blocks(struct known *known)
         .profile = &known->blocks,
         .points = &known->points,
         .turns = &known->turns,
-        .passes = PM_BLOCK_ALL,
+        .passes = device->instance->config.optimize.block_passes,
         .uniform_share = device->instance->config.optimize.uniform_share,
         .subgroup_vote = device->abilities.subgroup_vote,
         .weigh = device->instance->config.debug.specialize != PM_SPECIALIZE_ALL,
@@ -192,6 +195,7 @@ static bool by_words(const struct known *known, struct pm_specialized_shader *sh
         return false;
     shader->module = (struct pm_specialized){.words = made.words, .transforms = made.transforms};
     shader->changes = made.changes;
+    memcpy(shader->changes_by, made.changes_by, sizeof shader->changes_by);
     made.words = (struct pm_words){0};
     pm_specialized_constants_finish(&made);
     return true;
@@ -210,6 +214,7 @@ static bool by_blocks(const struct known *known, struct pm_specialized_shader *s
         pm_words_finish(&shader->module.words);
         shader->module.words = made.words;
         shader->changes = made.changes;
+        memcpy(shader->changes_by, made.changes_by, sizeof shader->changes_by);
         made.words = (struct pm_words){0};
     }
     pm_optimized_blocks_finish(&made);

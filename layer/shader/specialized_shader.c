@@ -224,15 +224,34 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
     return true;
 }
 
+/* ", 11 changes by blocks (9 flatten, 2 layout)"; "" for none. */
+enum { CHANGES_TEXT = 160 };
+static void format_changes(const struct pm_specialized_shader *shader, char text[CHANGES_TEXT])
+{
+    text[0] = '\0';
+    if (shader->changes == 0)
+        return;
+    snprintf(text, CHANGES_TEXT, ", %u changes by blocks", shader->changes);
+    const char *before = " (";
+    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++) {
+        const size_t used = strlen(text);
+        if (shader->changes_by[p] == 0)
+            continue;
+        snprintf(text + used, CHANGES_TEXT - used, "%s%u %s", before, shader->changes_by[p],
+                 pm_block_pass_short((enum pm_block_pass)p));
+        before = ", ";
+    }
+    strcat(text, ")");
+}
+
 /* What was made, for the log. */
 static void log_made(const struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
                      const struct pm_shader_record *record,
                      const struct pm_specialized_shader *shader)
 {
-    char key[PM_SHADER_KEY_TEXT], what[160], words[48] = "", changes[40] = "";
+    char key[PM_SHADER_KEY_TEXT], what[320], words[48] = "", changes[CHANGES_TEXT];
     pm_shader_key_format(&shader->key, key);
-    if (shader->changes > 0)
-        snprintf(changes, sizeof changes, ", %u changes by blocks", shader->changes);
+    format_changes(shader, changes);
     if (shader->known.count > 0)
         snprintf(words, sizeof words, ", %u words of %s", shader->known.count,
                  use == PM_USE_PUSHED ? "push constants" : "uniforms");

@@ -46,16 +46,17 @@ struct pm_specialized_shader {
     struct pm_environment environment; /* of its timing profiles */
     struct pm_specialized module;      /* empty: it is cut into passes */
     struct pm_partitioned partitioned; /* of PM_USE_PASSES alone */
-    struct pm_known_words known;  /* words that it was made for; of such a module nothing leaves the
-                                     machine, not even its key, which tells values from others */
-    uint32_t changes;             /* in the module, by how often blocks run */
-    uint32_t made_of;             /* enum pm_known_of: what was known */
-    uint32_t made_by;             /* enum pm_made_by: what of it was of use */
-    char recipe[PM_VARIANT_NAME]; /* of PM_MADE_BY_RECIPE: which variant; "": none */
-    uint32_t subgroup_size;       /* that its pipelines require by that; 0: as the game's */
-    bool is_private;              /* it was made for known words */
-    bool is_pushed;               /* of push constants */
-    enum pm_uniform_reads reads;  /* of the pipelines that it is for */
+    struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
+                                    machine, not even its key, which tells values from others */
+    uint32_t changes;            /* in the module, by how often blocks run */
+    uint32_t changes_by[PM_BLOCK_PASSES]; /* each pass */
+    uint32_t made_of;                     /* enum pm_known_of: what was known */
+    uint32_t made_by;                     /* enum pm_made_by: what of it was of use */
+    char recipe[PM_VARIANT_NAME];         /* of PM_MADE_BY_RECIPE: which variant; "": none */
+    uint32_t subgroup_size;               /* that its pipelines require by that; 0: as the game's */
+    bool is_private;                      /* it was made for known words */
+    bool is_pushed;                       /* of push constants */
+    enum pm_uniform_reads reads;          /* of the pipelines that it is for */
     enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */

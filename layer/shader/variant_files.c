@@ -70,6 +70,13 @@ static cJSON *options_of(const struct pm_device *device, const struct pm_known_w
     add(list, "%u:%u", driver.id, driver.version);
     add(list, "--uniform-share");
     add(list, "%.17g", device->instance->config.optimize.uniform_share);
+    const uint32_t passes = device->instance->config.optimize.block_passes;
+    if (passes != PM_BLOCK_ALL) {
+        char names[PM_BLOCK_PASSES_TEXT];
+        pm_block_passes_format(passes, names);
+        add(list, "--block-passes");
+        add(list, "%s", names);
+    }
     if (!device->abilities.subgroup_vote)
         add(list, "--no-vote");
     if (!device->abilities.subgroup_quad)

@@ -48,12 +48,18 @@ enum pm_block_pass {
     PM_BLOCK_PASSES,
 };
 
-/* Its name on the command line and in reports, as "optimize_flatten". */
+/* Its name on the command line and in reports, as "optimize_flatten"; and without that, as
+ * "flatten". */
 const char *pm_block_pass_name(enum pm_block_pass pass);
+const char *pm_block_pass_short(enum pm_block_pass pass);
 
 /* The pass of a name, as a bit of struct pm_optimize_blocks_info's passes; all of them of
  * "optimize_blocks"; 0: there is none. */
 uint32_t pm_block_passes_named(const char *name);
+
+/* The passes with commas between them, as optimize.block_passes names them: "sink,layout". */
+enum { PM_BLOCK_PASSES_TEXT = 48 };
+void pm_block_passes_format(uint32_t passes, char text[static PM_BLOCK_PASSES_TEXT]);
 
 #define PM_BLOCK_ALL ((1u << PM_BLOCK_PASSES) - 1)
 
@@ -84,8 +90,9 @@ struct pm_optimized_blocks {
     struct pm_words words; /* validated for the target; count 0 where nothing was changed, or that
                               is not worth it */
     uint32_t changes;      /* in these words */
-    double cycles, saved;  /* of one subgroup: what the shader costs by the profile, and what all
-                              changes may save of it */
+    uint32_t changes_by[PM_BLOCK_PASSES]; /* each pass */
+    double cycles, saved; /* of one subgroup: what the shader costs by the profile, and what all
+                             changes may save of it */
     char *report; /* JSON: {"changes": n, "cycles": c, "saved": s, "decisions": [{"pass", "block"
                      (its point), "value" (an id, of what is sunk), "done", "what", "reason"}]}, of
                      each selection, loop, value and branch that a pass looked at */

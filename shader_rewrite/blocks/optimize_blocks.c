@@ -6,6 +6,7 @@
 #include "shader_rewrite/points/points_blocks.h"
 #include "shader_rewrite/points/points_turns.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +23,23 @@ static const struct pm_pass *const passes[PM_BLOCK_PASSES] = {
 const char *pm_block_pass_name(enum pm_block_pass pass)
 {
     return passes[pass]->name;
+}
+
+const char *pm_block_pass_short(enum pm_block_pass pass)
+{
+    return pm_block_pass_name(pass) + strlen("optimize_");
+}
+
+void pm_block_passes_format(uint32_t bits, char text[static PM_BLOCK_PASSES_TEXT])
+{
+    text[0] = '\0';
+    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++) {
+        if (bits & 1u << p) {
+            const size_t used = strlen(text);
+            snprintf(text + used, PM_BLOCK_PASSES_TEXT - used, "%s%s", used ? "," : "",
+                     pm_block_pass_short((enum pm_block_pass)p));
+        }
+    }
 }
 
 uint32_t pm_block_passes_named(const char *name)
@@ -119,11 +137,14 @@ static bool prepare(struct pm_blocks *blocks, struct pm_pass_runner *runner, str
 }
 
 static bool run_passes(struct pm_blocks *blocks, struct pm_pass_runner *runner,
-                       struct pm_error *error)
+                       struct pm_optimized_blocks *out, struct pm_error *error)
 {
-    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++)
+    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++) {
+        const uint32_t before = blocks->changes;
         if ((blocks->info->passes & 1u << p) && !pm_pass_apply(runner, passes[p], blocks, error))
             return false;
+        out->changes_by[p] = blocks->changes - before;
+    }
     return true;
 }
 
@@ -134,8 +155,10 @@ static bool finish_report(struct pm_blocks *blocks, struct pm_optimized_blocks *
     pm_buffer_init(&text, REPORT_CAP);
     out->cycles = pm_blocks_cycles(blocks);
     out->saved = pm_blocks_saved(blocks);
-    if (blocks->info->weigh && !pm_blocks_are_worth_it(out->cycles, out->saved))
+    if (blocks->info->weigh && !pm_blocks_are_worth_it(out->cycles, out->saved)) {
         blocks->changes = 0;
+        memset(out->changes_by, 0, sizeof out->changes_by);
+    }
     const bool ok = !blocks->report_failed &&
                     pm_buffer_printf(&text,
                                      "{\"changes\":%u,\"cycles\":%.1f,\"saved\":%.1f,"
@@ -182,7 +205,7 @@ bool pm_optimize_blocks(const uint32_t *words, size_t count,
         return false;
     struct pm_pass_runner runner = pm_pass_runner_of(blocks.module, info->times);
     pm_buffer_init(&blocks.report, REPORT_CAP);
-    const bool ok = prepare(&blocks, &runner, error) && run_passes(&blocks, &runner, error) &&
+    const bool ok = prepare(&blocks, &runner, error) && run_passes(&blocks, &runner, out, error) &&
                     finish_report(&blocks, out, error) &&
                     write_out(&blocks, words, count, out, error);
     pm_buffer_finish(&blocks.report);

@@ -132,10 +132,11 @@ struct pm_specialized_constants {
     /* What the shader costs where the words have these values: the original, and what was made,
      * with its guard and without what zeroes save. */
     double cycles_before, cycles_after;
-    uint32_t guarded;    /* words that the guard compares; 0: there is none */
-    uint32_t transforms; /* specialize_zero's */
-    uint32_t changes;    /* optimize_blocks' */
-    char *zero_report;   /* specialize_zero's; NULL: it was not asked for, or came to nothing */
+    uint32_t guarded;                     /* words that the guard compares; 0: there is none */
+    uint32_t transforms;                  /* specialize_zero's */
+    uint32_t changes;                     /* optimize_blocks' */
+    uint32_t changes_by[PM_BLOCK_PASSES]; /* each of its passes */
+    char *zero_report; /* specialize_zero's; NULL: it was not asked for, or came to nothing */
 };
 
 /* The module for some words being known. Without a guard where all of them are push constants: the

@@ -11,6 +11,7 @@
 #include "shader_rewrite/quirks/quirks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const double usual_least_saving = 25, usual_least_share = 0.05;
 
@@ -152,6 +153,7 @@ static bool by_blocks(const struct pm_specialize_constants_info *info, struct pm
     if (!pm_optimize_blocks(folded->data, folded->count, &blocks, &made, error))
         return false;
     out->changes = made.changes;
+    memcpy(out->changes_by, made.changes_by, sizeof out->changes_by);
     if (made.words.count) {
         pm_words_finish(folded);
         *folded = made.words;

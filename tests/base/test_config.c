@@ -64,6 +64,11 @@ static const struct {
     {"{\"sampler\": {\"kinds\": [\"block\", 7]}}",
      "c.json:1:33: sampler.kinds: must be a list of strings"},
     {"{\"sampler\": {\"kinds\": \"block\"}}", "c.json:1:23: sampler.kinds: must be a list"},
+    {"{\"optimize\": {\"block_passes\": [\"sink\", \"blocks\"]}}",
+     "c.json:1:40: optimize.block_passes: \"blocks\" is no pass (there are \"flatten\", \"sink\", "
+     "\"version\", \"unroll\", \"peel\" and \"layout\")"},
+    {"{\"optimize\": {\"block_passes\": true}}",
+     "c.json:1:31: optimize.block_passes: must be a list of passes, as in [\"flatten\", \"sink\"]"},
     {"{\"optimize\": {\"zero\": 1}}", "c.json:1:23: optimize.zero: must be true or false"},
     {"{\"optimize\": {\"float_zero\": \"maybe\"}}",
      "c.json:1:29: optimize.float_zero: must be \"shader\", \"never\" or \"allow\""},
@@ -154,6 +159,7 @@ static void reads_every_kind_of_value(void **state)
     assert_true(config.sampler.seed == UINT64_MAX);
     assert_false(config.optimize.zero);
     assert_true(config.optimize.blocks);
+    assert_int_equal(config.optimize.block_passes, PM_BLOCK_PASS_BITS_ALL);
     assert_int_equal(config.optimize.float_zero, PM_FLOAT_ZERO_ALLOW);
     assert_string_equal(config.aggregator.url, "https://example.org");
     assert_true(config.consent_withheld);
@@ -269,7 +275,7 @@ static void variables_and_keys(void **state)
     size_t count = 0;
     while (pm_config_key(count))
         count++;
-    assert_int_equal(count, 55);
+    assert_int_equal(count, 56);
     assert_string_equal(pm_config_key(0), "game.name");
     assert_null(pm_config_key(count + 7));
 }
@@ -356,16 +362,19 @@ static void check_property(const cJSON *property, const struct pm_config_entry *
                 cJSON_GetArrayItem(cJSON_GetObjectItem(property, "oneOf"), 1), "const")),
             "all");
         break;
-    case PM_CONFIG_KINDS:
+    case PM_CONFIG_LIST: {
+        const uint32_t bits = entry->choices == pm_config_kind_names ? (uint32_t)PM_KIND_BITS_ALL
+                                                                     : PM_BLOCK_PASS_BITS_ALL;
         assert_string_equal(type, "array");
         number = cJSON_GetObjectItem(cJSON_GetObjectItem(property, "items"), "enum");
-        for (int k = 0; pm_config_kind_names[k]; k++) {
+        for (int k = 0; entry->choices[k]; k++) {
             assert_string_equal(cJSON_GetStringValue(cJSON_GetArrayItem(number, k)),
-                                pm_config_kind_names[k]);
-            assert_true(1u << k & PM_KIND_BITS_ALL);
+                                entry->choices[k]);
+            assert_true(1u << k & bits);
         }
-        assert_int_equal(cJSON_GetArraySize(number), __builtin_popcount(PM_KIND_BITS_ALL));
+        assert_int_equal(cJSON_GetArraySize(number), __builtin_popcount(bits));
         return;
+    }
     case PM_CONFIG_CHOICE:
         number = cJSON_GetObjectItem(property, "enum");
         for (int k = 0; entry->choices[k]; k++) {

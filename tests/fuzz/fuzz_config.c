@@ -60,6 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         PM_FUZZ_CHECK(config.sampler.window_frames >= 1 && config.sampler.batch >= 1);
         PM_FUZZ_CHECK(config.limits.compile_threads >= 1 && config.limits.compile_threads <= 64);
         PM_FUZZ_CHECK((config.sampler.kinds & ~(uint32_t)PM_KIND_BITS_ALL) == 0);
+        PM_FUZZ_CHECK((config.optimize.block_passes & ~PM_BLOCK_PASS_BITS_ALL) == 0);
     } else {
         check_place(error.message, text, size);
         PM_FUZZ_CHECK(memcmp(&before, &config, sizeof(before)) == 0);

@@ -42,7 +42,19 @@ grep -q " shaders\\? specialized ($worth by blocks)" "$scratch/run-second" ||
 "$piecemeal" status >"$scratch/status" 2>&1
 grep -q "($worth by blocks)" "$scratch/status" || fail "status does not say so: $(cat "$scratch/status")"
 
-echo "$worth shaders are worth it"
+
+# Each pass can be left out; the log says which did what.
+by_pass() {
+    sed -nE 's/.* changes by blocks \(([^)]*)\).*/\1/p' "$scratch/$1" | tr -s ', ' '\n' | grep '^[a-z]' | sort -u | paste -sd, -
+}
+passes=$(by_pass second)
+[ -n "$passes" ] || fail "the log names no pass: $(grep 'by blocks' "$scratch/second")"
+session one "${used[@]}" debug.specialize=all optimize.block_passes="${passes%%,*}"
+[ "$(by_pass one)" = "${passes%%,*}" ] || fail "of ${passes%%,*} alone the log says: $(by_pass one)"
+session none "${used[@]}" optimize.block_passes=
+[ "$(changed none)" = 0 ] || fail "shaders are changed without passes"
+
+echo "$worth shaders are worth it, by $passes"
 [ "$all" = all ] || exit 0
 
 session off "${used[@]}" optimize.blocks=false

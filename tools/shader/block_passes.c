@@ -78,8 +78,10 @@ bool pm_shader_optimize_blocks(struct pm_shader_options *options, const struct p
     struct pm_optimized_blocks out;
     if (!load_profile(options, in, &profile, error))
         return false;
+    const uint32_t named = pm_block_passes_named(options->pass);
+    const uint32_t passes = named == PM_BLOCK_ALL ? options->block_passes : named;
     const struct pm_optimize_blocks_info info = {.profile = &profile,
-                                                 .passes = pm_block_passes_named(options->pass),
+                                                 .passes = passes,
                                                  .uniform_share = options->uniform_share,
                                                  .ignore_uniformity = options->ignore_uniformity,
                                                  .subgroup_vote = !options->no_vote,

@@ -1,4 +1,5 @@
 #include "tools/shader/shader_options.h"
+#include "base/config.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
@@ -60,6 +61,7 @@ static const char help[] =
     "  --game NAME         whose profile, where the file has several games; without --profile\n"
     "                      what is known of the game on this machine\n"
     "  --uniform-share P   from which share of its lanes on a block is uniform (0.9)\n"
+    "  --block-passes LIST  optimize_blocks runs these alone, as in flatten,sink (all)\n"
     "  --ignore-uniformity  rare by lanes, and sunk into divergent blocks too\n"
     "  --no-vote           for a device without subgroup vote\n"
     "  --float-zero WORD   permission for 0*x = 0: shader, never or allow (shader)\n"
@@ -136,7 +138,7 @@ static bool parse_float_zero(const char *word, enum pm_float_zero *out)
 /* Options as they were given, where they are not what they mean. */
 struct given {
     const char *stage, *float_zero, *driver, *threshold, *least_share, *uniform_share,
-        *specs[PM_SHADER_SPECS];
+        *block_passes, *specs[PM_SHADER_SPECS];
     const char *known[PM_SHADER_KNOWN];
     const char *method;
     size_t spec_count, known_count;
@@ -210,6 +212,19 @@ static int read_share(const char *name, const char *text, double *share)
     return -1;
 }
 
+/* As the key of the config. */
+static int read_block_passes(const char *text, uint32_t *passes)
+{
+    struct pm_config config;
+    struct pm_error error = {0};
+    pm_config_init(&config);
+    const bool ok =
+        !text || pm_config_set(&config, "optimize.block_passes", text, "--block-passes", &error);
+    *passes = config.optimize.block_passes;
+    pm_config_finish(&config);
+    return ok ? -1 : pm_tool_usage("shader", "%s", error.message);
+}
+
 static int read_specialize_options(const struct given *given, struct pm_shader_options *options)
 {
     struct pm_specialize_zero_info *specialize = &options->specialize;
@@ -229,6 +244,8 @@ static int read_specialize_options(const struct given *given, struct pm_shader_o
     specialize->most_transforms = (uint32_t)given->transforms;
     options->uniform_share = PM_UNIFORM_SHARE;
     int status = read_share("uniform-share", given->uniform_share, &options->uniform_share);
+    if (status < 0)
+        status = read_block_passes(given->block_passes, &options->block_passes);
     if (status >= 0)
         return status;
     status = read_share("threshold", given->threshold, &specialize->threshold);
@@ -264,6 +281,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_TEXT("profile", &options->profile),
         PM_OPTION_TEXT("game", &options->game),
         PM_OPTION_TEXT("uniform-share", &given.uniform_share),
+        PM_OPTION_TEXT("block-passes", &given.block_passes),
         PM_OPTION_FLAG("ignore-uniformity", &options->ignore_uniformity),
         PM_OPTION_FLAG("no-vote", &options->no_vote),
         PM_OPTION_TEXT("float-zero", &given.float_zero),

@@ -34,8 +34,9 @@ struct pm_shader_options {
     const char *profile, *game;  /* NULL: none */
     const char *limits;          /* a preset or a file */
     enum pm_partition_method method;
-    const char *recipe;   /* NULL: none */
-    double uniform_share; /* optimize.uniform_share */
+    const char *recipe;    /* NULL: none */
+    double uniform_share;  /* optimize.uniform_share */
+    uint32_t block_passes; /* optimize.block_passes */
     bool ignore_uniformity, no_vote;
     struct pm_driver driver; /* specialize.driver, if it was given */
     struct pm_specialize_zero_info specialize;

@@ -215,6 +215,10 @@ static void not_with_other_options(void **state)
     assert_false(is_bound_at_once());
     setenv("PIECEMEAL_OPTIMIZE_FLOAT_ZERO", "shader", 1);
     assert_true(is_bound_at_once());
+    setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "sink,layout", 1);
+    assert_false(is_bound_at_once());
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
+    assert_true(is_bound_at_once());
     setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
     assert_false(is_bound_at_once());
 }

@@ -1,5 +1,6 @@
 /* All passes together, over every shader of the corpus, by profiles of all kinds: what comes out is
  * valid; and what is refused. */
+#include "base/config.h"
 #include "base/random.h"
 #include "shader_rewrite/blocks/block_profile.h"
 #include "tests/shader_rewrite/blocks/block_subject.h"
@@ -88,6 +89,23 @@ static void test_names(void **state)
     assert_int_equal(pm_block_passes_named("optimize"), 0);
 }
 
+/* The names in the config are the passes'. */
+static void test_names_in_config(void **state)
+{
+    (void)state;
+    struct pm_config config;
+    struct pm_error error = {0};
+    char text[PM_BLOCK_PASSES_TEXT];
+    pm_config_init(&config);
+    for (uint32_t passes = 0; passes <= PM_BLOCK_ALL; passes++) {
+        pm_block_passes_format(passes, text);
+        if (!pm_config_set(&config, "optimize.block_passes", text, "test", &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(config.optimize.block_passes, passes);
+    }
+    pm_config_finish(&config);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -156,13 +174,24 @@ static void test_weighed(void **state)
     struct pm_optimized_blocks out;
     assert_true(pm_optimize_blocks(small.words.data, small.words.count, &info, &out, &error));
     assert_int_equal(out.changes, 0);
+    assert_int_equal(out.changes_by[PM_BLOCK_VERSION], 0);
     assert_null(out.words.data);
     assert_true(out.saved < 25);
     pm_optimized_blocks_finish(&out);
     assert_true(pm_optimize_blocks(large.words.data, large.words.count, &info, &out, &error));
     assert_true(out.changes > 0 && out.words.count > 0 && out.saved > 25);
+    uint32_t changes = 0;
+    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++)
+        changes += out.changes_by[p];
+    assert_int_equal(changes, out.changes);
+    assert_true(out.changes_by[PM_BLOCK_VERSION] > 0);
     pm_optimized_blocks_finish(&out);
+    info.passes = PM_BLOCK_ALL & ~(1u << PM_BLOCK_VERSION);
     info.weigh = false;
+    assert_true(pm_optimize_blocks(large.words.data, large.words.count, &info, &out, &error));
+    assert_true(out.changes > 0 && out.changes_by[PM_BLOCK_VERSION] == 0);
+    pm_optimized_blocks_finish(&out);
+    info.passes = PM_BLOCK_ALL;
     assert_true(pm_optimize_blocks(small.words.data, small.words.count, &info, &out, &error));
     assert_true(out.changes > 0);
     pm_optimized_blocks_finish(&out);
@@ -204,8 +233,9 @@ static void test_points_given(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),  cmocka_unit_test(test_names),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_profile),
-        cmocka_unit_test(test_weighed), cmocka_unit_test(test_points_given)};
+        cmocka_unit_test(test_corpus),          cmocka_unit_test(test_names),
+        cmocka_unit_test(test_names_in_config), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_profile),         cmocka_unit_test(test_weighed),
+        cmocka_unit_test(test_points_given)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,6 +170,14 @@ static void the_games_profile_is_found(void **state)
     expect(0, "transforms", "specialize_zero", &key, "--game 'a game'");
 }
 
+static void passes_have_the_names_of_the_config(void **state)
+{
+    (void)state;
+    const struct pm_shader_key key = keep(&scalar);
+    expect(2, "\"blocks\" is no pass", "optimize_blocks", &key, "--block-passes sink,blocks");
+    expect(1, "it needs --profile or --game", "optimize_blocks", &key, "--block-passes sink,peel");
+}
+
 static void one_that_is_not_stored(void **state)
 {
     (void)state;
@@ -185,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_device_is_known, set_up, tear_down),
         cmocka_unit_test_setup_teardown(an_option_adds_to_it, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_games_profile_is_found, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(passes_have_the_names_of_the_config, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_that_is_not_stored, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

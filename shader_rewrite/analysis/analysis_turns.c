@@ -1,6 +1,6 @@
 #include "shader_rewrite/analysis/analysis_turns.h"
 
-#include "shader_rewrite/analysis/analysis_exact.h"
+#include "shader_rewrite/analysis/analysis_known.h"
 #include <string.h>
 
 /* ---- turns ---- */
@@ -281,114 +281,44 @@ const struct pm_ir_block *pm_loop_latch(const struct pm_ir_function *function, u
 
 /* ---- risk ---- */
 
-/* The mark of what a compiler may know in one of the turns. */
-enum { UNKNOWN, KNOWN };
-
-static bool is_float(const struct pm_ir_instr *type)
+static bool has_inexact(const struct pm_ir_function *function, uint32_t loop, bool inside)
 {
-    while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix ||
-                    type->opcode == SpvOpTypeArray))
-        type = pm_ir_operand_instr(type, 0);
-    return type && type->opcode == SpvOpTypeFloat;
-}
-
-static bool computes(const struct pm_ir_instr *instr)
-{
-    return instr->opcode == SpvOpPhi || pm_exact_computes(instr);
-}
-
-/* How many of its operands are constants, known otherwise, and neither. */
-struct operands {
-    uint32_t constant, known, unknown;
-};
-
-static struct operands look_at_operands(const struct pm_ir_instr *instr)
-{
-    struct operands count = {0};
-    for (uint32_t o = 0; o < instr->operand_count; o++) {
-        const struct pm_ir_instr *operand = pm_ir_operand_instr(instr, o);
-        if (!operand || operand->opcode == SpvOpLabel || operand->opcode == SpvOpExtInstImport)
-            continue;
-        const bool constant = pm_ir_opcode_is(operand->opcode, PM_IR_OP_CONSTANT);
-        count.constant += constant;
-        count.known += !constant && operand->mark == KNOWN;
-        count.unknown += !constant && operand->mark != KNOWN;
-    }
-    return count;
-}
-
-static bool is_known(const struct pm_ir_instr *instr)
-{
-    return instr && (instr->mark == KNOWN || pm_ir_opcode_is(instr->opcode, PM_IR_OP_CONSTANT));
-}
-
-/* Whether it may be known in one turn which of its operands this is: an OpPhi of a header by who
- * comes there, others by what they choose by. */
-static bool chooses(const struct pm_ir_function *function, const struct pm_ir_instr *instr)
-{
-    if (instr->opcode == SpvOpSelect)
-        return is_known(pm_ir_operand_instr(instr, 0));
-    if (instr->opcode != SpvOpPhi)
-        return false;
-    const struct pm_ir_instr *merge = pm_ir_merge(instr->block);
-    if (merge && merge->opcode == SpvOpLoopMerge)
-        return true;
-    const uint32_t from = pm_structure(function)->dominators->parent[instr->block->index];
-    const struct pm_ir_instr *end =
-        from == PM_NO_BLOCK ? NULL : pm_ir_terminator(pm_cfg(function)->blocks[from]);
-    return end && (end->opcode == SpvOpBranchConditional || end->opcode == SpvOpSwitch) &&
-           is_known(pm_ir_operand_instr(end, 0));
-}
-
-/* Whether it may be known in one turn, or more. */
-static bool follows(const struct pm_ir_function *function, const struct pm_ir_instr *instr)
-{
-    const struct operands count = look_at_operands(instr);
-    if (count.unknown == 0)
-        return true;
-    const uint32_t condition = instr->opcode == SpvOpSelect;
-    return chooses(function, instr) && count.known + count.constant > condition;
-}
-
-/* Marks what follows from what is marked; whether there was something. */
-static bool mark_more(const struct pm_ir_function *function, uint32_t loop)
-{
-    bool changed = false;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
-        if (!is_inside(pm_loops(function), loop, b))
+        if (is_inside(pm_loops(function), loop, b) != inside)
             continue;
-        for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (i->mark == UNKNOWN && computes(i) && follows(function, i)) {
-                i->mark = KNOWN;
-                changed = true;
-            }
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            if (pm_known_is_inexact(i))
+                return true;
     }
-    return changed;
-}
-
-/* Of some operands a compiler may make another instruction, as x * x of pow(x, 2) (seen). */
-static bool is_inexact(const struct pm_ir_instr *instr)
-{
-    if (!computes(instr) || !is_float(pm_ir_type_of(instr)))
-        return false;
-    return instr->mark == KNOWN ? !pm_exact_is(instr->opcode)
-                                : !pm_exact_in_part(instr) && look_at_operands(instr).known > 0;
+    return false;
 }
 
 bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop)
 {
-    for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
-        b->label->mark = UNKNOWN;
-        for (struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            i->mark = UNKNOWN;
-    }
-    while (mark_more(function, loop))
-        ;
+    pm_known_mark(function, loop);
+    return has_inexact(function, loop, true) ||
+           (pm_known_mark_behind(function, loop) && has_inexact(function, loop, false));
+}
+
+static bool is_exact(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_def *def = instr->result;
+    for (const struct pm_ir_operand *use = def->decorated ? def->first_use : NULL; use;
+         use = use->next_use)
+        if (use->user->opcode == SpvOpDecorate &&
+            pm_ir_operand_word(&use->user->operands[1]) == SpvDecorationNoContraction)
+            return true;
+    return false;
+}
+
+bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loop)
+{
+    pm_known_mark(function, loop);
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
         if (!is_inside(pm_loops(function), loop, b))
             continue;
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (is_inexact(i))
+            if (pm_known_is_summed(i) && is_exact(i))
                 return true;
     }
     return false;

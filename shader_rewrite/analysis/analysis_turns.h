@@ -29,9 +29,15 @@ bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct
 
 /* Whether a compiler that unrolls the loop, or copies some of its turns, would find constants in
  * float arithmetic that it may compute in another way than the device does (HAZARDS 3); as well
- * where they are in one turn alone, or one operand. Sums and products are none, so what is
- * NoContraction keeps its bits. Marks the function's instructions. */
+ * where they are in one turn alone, one operand, a part of a vector, a table in memory, or behind
+ * the loop. Sums and products are none, so what is NoContraction keeps its bits. Marks the
+ * function's instructions. */
 bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop);
+
+/* Whether there are sums or products with such constants in the loop that are NoContraction, which
+ * copies of them need not be: SPIRV-Tools' unroller does not copy decorations (v2025.1). Marks the
+ * function's instructions, too. */
+bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loop);
 
 /* The block that leads back to the loop's header, of which SPIR-V has one (2.11.2). NULL: none can
  * be reached. */

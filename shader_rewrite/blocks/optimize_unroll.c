@@ -21,12 +21,17 @@ static bool set_control(struct pm_ir_module *module, struct pm_ir_instr *merge, 
     return true;
 }
 
-/* Whether the driver would unroll it wrongly. */
-static bool is_unrolled_short(const struct pm_blocks *blocks, uint32_t loop)
+/* How the driver would unroll it wrongly; NULL: it would not. */
+static const char *unrolled_wrongly(const struct pm_blocks *blocks, uint32_t loop)
 {
     const struct pm_memory memory = pm_memory_of(blocks->module);
-    return (pm_quirks_of(blocks->info->driver) & PM_QUIRK_UNROLLS_SHORT) &&
-           pm_loop_needs_last_test(blocks->function, &memory, loop);
+    const uint32_t quirks = pm_quirks_of(blocks->info->driver);
+    if ((quirks & PM_QUIRK_UNROLLS_SHORT) &&
+        pm_loop_needs_last_test(blocks->function, &memory, loop))
+        return "the driver would leave out its last test, which is needed";
+    if ((quirks & PM_QUIRK_UNROLLS_INEXACT) && pm_loop_needs_exactness(blocks->function, loop))
+        return "the driver would not keep what is NoContraction";
+    return NULL;
 }
 
 static void decide(struct pm_blocks *blocks, uint32_t loop, const struct pm_steady_loop *turns)
@@ -42,8 +47,8 @@ static void decide(struct pm_blocks *blocks, uint32_t loop, const struct pm_stea
         control = SpvLoopControlDontUnrollMask;
     } else if (turns->always && !turns->steady) {
         reason = "it often turns oftener than is nearly always made";
-    } else if (turns->steady && is_unrolled_short(blocks, loop)) {
-        reason = "the driver would leave out its last test, which is needed";
+    } else if (turns->steady && unrolled_wrongly(blocks, loop)) {
+        reason = unrolled_wrongly(blocks, loop);
     } else if (turns->steady) {
         what = newer ? "Unroll, PartialCount" : "Unroll";
         reason = "it turns equally often";

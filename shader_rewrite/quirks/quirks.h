@@ -30,8 +30,10 @@ enum pm_quirk {
     /* Helper invocations leave a loop with the last that is none, wherever in their turn they are
      * (helper_loops.h). */
     PM_QUIRK_HELPERS_LEAVE = 1 << 6,
+    /* What is NoContraction is not in a loop that it is asked to unroll. */
+    PM_QUIRK_UNROLLS_INEXACT = 1 << 7,
 };
-enum { PM_QUIRK_COUNT = 7 };
+enum { PM_QUIRK_COUNT = 8 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

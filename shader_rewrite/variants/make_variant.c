@@ -146,15 +146,16 @@ static bool chooses_again(const struct making *m, const struct pm_driver *driver
            pm_leaving_values_chosen(&leaving, function);
 }
 
-/* A driver that leaves out the last test of what it unrolls (PM_QUIRK_UNROLLS_SHORT) is asked to
- * unroll a loop that needs it; true also where memory ends. */
-static bool is_unrolled_short(const struct making *m, const struct pm_driver *driver)
+/* A driver that leaves out the last test of what it unrolls, or does not keep NoContraction, is
+ * asked to unroll a loop that needs that; true also where memory ends. */
+static bool is_unrolled_wrongly(const struct making *m, const struct pm_driver *driver)
 {
     struct pm_ir_module *module = m->passes.module;
     struct pm_ir_function *function = pm_variant_function(module);
     const struct pm_memory memory = pm_memory_of(module);
     struct pm_error error;
-    if (!(pm_quirks_of(driver) & PM_QUIRK_UNROLLS_SHORT) || !function)
+    const uint32_t quirks = pm_quirks_of(driver);
+    if (!(quirks & (PM_QUIRK_UNROLLS_SHORT | PM_QUIRK_UNROLLS_INEXACT)) || !function)
         return false;
     if (!pm_analysis_require(function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, &error))
         return true;
@@ -163,7 +164,8 @@ static bool is_unrolled_short(const struct making *m, const struct pm_driver *dr
         const struct pm_ir_instr *merge =
             pm_ir_merge(pm_cfg(function)->blocks[loops->loops[l].header]);
         if ((pm_ir_operand_word(&merge->operands[2]) & SpvLoopControlUnrollMask) &&
-            pm_loop_needs_last_test(function, &memory, l))
+            (((quirks & PM_QUIRK_UNROLLS_SHORT) && pm_loop_needs_last_test(function, &memory, l)) ||
+             ((quirks & PM_QUIRK_UNROLLS_INEXACT) && pm_loop_needs_exactness(function, l))))
             return true;
     }
     return false;
@@ -210,7 +212,7 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     bool ok = run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m, out, error);
     const bool unfit =
-        ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_short(&m, info->driver));
+        ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_wrongly(&m, info->driver));
     pm_ir_module_destroy(m.passes.module);
     const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, words, count)));
     if (ok && !none && !pm_validate_made(out, words, count, &info->target, &invalid))

@@ -154,12 +154,12 @@ static void test_wraps(void **state)
 /* Of a loop with a float %a that begins with one and goes on with another: constants are %f1 and
  * %u0 to %u4, %k is the number of the turn, %x is not known. */
 struct floating {
-    const char *first, *next, *body;
+    const char *first, *next, *body, *behind;
 };
 
 static bool is_risky(const struct floating *loop)
 {
-    char text[4096];
+    char text[8192];
     struct pm_error error;
     snprintf(text, sizeof text,
              "OpCapability Shader\n%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
@@ -169,9 +169,14 @@ static bool is_risky(const struct floating *loop)
              "%%uint = OpTypeInt 32 0\n%%float = OpTypeFloat 32\n"
              "%%float2 = OpTypeVector %%float 2\n%%u0 = OpConstant %%uint 0\n"
              "%%u1 = OpConstant %%uint 1\n%%u4 = OpConstant %%uint 4\n"
-             "%%f1 = OpConstant %%float 1\n%%p_in = OpTypePointer Input %%float\n"
+             "%%f1 = OpConstant %%float 1\n%%floats = OpTypeArray %%float %%u4\n"
+             "%%table = OpConstantComposite %%floats %%f1 %%f1 %%f1 %%f1\n"
+             "%%p_floats = OpTypePointer Function %%floats\n"
+             "%%p_float = OpTypePointer Function %%float\n%%p_in = OpTypePointer Input %%float\n"
              "%%in = OpVariable %%p_in Input\n%%main = OpFunction %%void None %%fn\n"
-             "%%entry = OpLabel\n%%x = OpLoad %%float %%in\n%%xx = OpCompositeConstruct %%float2 "
+             "%%entry = OpLabel\n%%known = OpVariable %%p_floats Function %%table\n"
+             "%%stored = OpVariable %%p_floats Function\n%%x = OpLoad %%float %%in\n%%xx = "
+             "OpCompositeConstruct %%float2 "
              "%%x %%x\n%%less = OpFOrdLessThan %%bool %%x %%f1\nOpBranch %%loop\n"
              "%%loop = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%j %%latch\n"
              "%%a = OpPhi %%float %s %%entry %s %%latch\n%%more = OpULessThan %%bool %%i %%u4\n"
@@ -179,8 +184,8 @@ static bool is_risky(const struct floating *loop)
              "%%body = OpLabel\n%%k = OpConvertUToF %%float %%i\n"
              "%%begins = OpIEqual %%bool %%i %%u0\n%sOpBranch %%latch\n"
              "%%latch = OpLabel\n%%j = OpIAdd %%uint %%i %%u1\nOpBranch %%loop\n"
-             "%%end = OpLabel\nOpReturn\nOpFunctionEnd\n",
-             loop->first, loop->next, loop->body);
+             "%%end = OpLabel\n%sOpReturn\nOpFunctionEnd\n",
+             loop->first, loop->next, loop->body, loop->behind ? loop->behind : "");
     struct pm_words words = pm_test_assemble(text, 3);
     struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
     assert_non_null(module);
@@ -241,12 +246,52 @@ static void test_risky_in_part(void **state)
     assert_false(RISKY("%f1", "%x", "%y = OpExtInst %float %glsl FMax %x %a\n"));
 }
 
+/* In memory, where it is not a buffer's. */
+static void test_risky_tables(void **state)
+{
+    (void)state;
+#define READ(variable, index)                                                                      \
+    "%p = OpAccessChain %p_float " variable " " index "\n%b = OpLoad %float %p\n" ROOT("%b")
+#define STORE(value) "%q = OpAccessChain %p_float %stored %i\nOpStore %q " value "\n"
+    assert_true(RISKY("%x", "%x", READ("%known", "%i")));
+    assert_true(RISKY("%x", "%x", STORE("%k") READ("%stored", "%i")));
+    assert_false(RISKY("%x", "%x", STORE("%x") READ("%stored", "%i")));
+    assert_false(RISKY("%x", "%x", "%ix = OpConvertFToU %uint %x\n" READ("%known", "%ix")));
+}
+
+/* In a part of a vector. */
+static void test_risky_vectors(void **state)
+{
+    (void)state;
+#define PAIR(first, second)                                                                        \
+    "%v = OpCompositeConstruct %float2 " first " " second "\n"                                     \
+    "%y = OpExtInst %float2 %glsl Sqrt %v\n"
+    assert_true(RISKY("%x", "%x", PAIR("%k", "%x")));
+    assert_false(RISKY("%x", "%x", PAIR("%f1", "%x")));
+    assert_false(RISKY("%x", "%x", PAIR("%x", "%x")));
+}
+
+/* Behind the loop what it comes to in all of its turns is known. */
+static void test_risky_behind(void **state)
+{
+    (void)state;
+#define SUM(of) "%b = OpFAdd %float %a " of "\n"
+    assert_true(RISKY("%f1", "%b", SUM("%f1"), ROOT("%a")));
+    assert_true(RISKY("%f1", "%b", SUM("%k"), "%y = OpFDiv %float %x %a\n"));
+    assert_false(RISKY("%f1", "%b", SUM("%k"), "%y = OpFMul %float %x %a\n"));
+    assert_false(RISKY("%f1", "%b", SUM("%x"), ROOT("%a")));
+    assert_false(RISKY("%x", "%b", SUM("%f1"), ROOT("%a")));
+    assert_false(RISKY("%f1", "%b", SUM("%f1"), ROOT("%x")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),         cmocka_unit_test(test_other_signs),
         cmocka_unit_test(test_other_ways_out), cmocka_unit_test(test_tested_at_the_end),
         cmocka_unit_test(test_wraps),          cmocka_unit_test(test_risky_turns),
-        cmocka_unit_test(test_risky_choices),  cmocka_unit_test(test_risky_in_part)};
+        cmocka_unit_test(test_risky_choices),  cmocka_unit_test(test_risky_in_part),
+        cmocka_unit_test(test_risky_tables),   cmocka_unit_test(test_risky_vectors),
+        cmocka_unit_test(test_risky_behind)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,12 +36,14 @@ static void run(const struct pm_words *module, uint32_t *words)
 }
 
 static const char *const folders[] = {
-    PM_TEST_LEAVING, PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,
-    PM_TEST_LEAVING, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
+    PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING, PM_TEST_LEAVING,
+    PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING, PM_TEST_ZERO_REGIONS,
+    PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
 static const char *const names[] = {
-    "made.comp",  "tested.comp",         "rare.comp",         "ready.comp",
-    "begun.comp", "leaving_chosen.comp", "leaving_read.comp", "leaving_branch.comp"};
-enum { MADE, TESTED, SHADERS = sizeof names / sizeof names[0] };
+    "made.comp",         "tested.comp",        "rare.comp", "ready.comp",
+    "begun.comp",        "tables.comp",        "sums.comp", "leaving_chosen.comp",
+    "leaving_read.comp", "leaving_branch.comp"};
+enum { MADE, TESTED, SUMS = 6, SHADERS = sizeof names / sizeof names[0] };
 
 static struct subject {
     struct pm_words canonical;
@@ -171,16 +173,26 @@ static void quirks_are_there(void **state)
     assert_int_equal(passes > 0, again);
 }
 
-/* Likewise the one against hints to unroll. */
+/* Likewise those against hints to unroll. */
+static void check_unrolling(int shader, uint32_t quirk)
+{
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
+    const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
+    const size_t asked = varied(shader, pm_recipe_find("ask-unroll"), &other);
+    print_message("%s: %zu words differ where it is asked to unroll\n", names[shader], asked);
+    assert_int_equal(asked > 0, (pm_quirks_of(&driver) & quirk) != 0);
+}
+
 static void unrolls_short(void **state)
 {
     (void)state;
-    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
-    const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
-    const bool quirk = pm_quirks_of(&driver) & PM_QUIRK_UNROLLS_SHORT;
-    const size_t asked = varied(TESTED, pm_recipe_find("ask-unroll"), &other);
-    print_message("%zu words differ where it is asked to unroll\n", asked);
-    assert_int_equal(asked > 0, quirk);
+    check_unrolling(TESTED, PM_QUIRK_UNROLLS_SHORT);
+}
+
+static void unrolls_inexact(void **state)
+{
+    (void)state;
+    check_unrolling(SUMS, PM_QUIRK_UNROLLS_INEXACT);
 }
 
 static int set_up(void **state)
@@ -214,7 +226,8 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_pass), cmocka_unit_test(all_passes), cmocka_unit_test(each_recipe),
-        cmocka_unit_test(quirks_are_there), cmocka_unit_test(unrolls_short)};
+        cmocka_unit_test(each_pass),     cmocka_unit_test(all_passes),
+        cmocka_unit_test(each_recipe),   cmocka_unit_test(quirks_are_there),
+        cmocka_unit_test(unrolls_short), cmocka_unit_test(unrolls_inexact)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_TRIES = 4 };
+
 static const double usual_least_saving = 25, usual_least_share = 0.05;
 
 struct specializing {
@@ -24,6 +26,7 @@ struct specializing {
     struct pm_constant_values values;
     struct pm_constant_estimate estimate;
     struct pm_constant_known_word first; /* one of those that are known */
+    struct pm_constant_found found;      /* what is to be hidden besides */
     uint32_t guarded;
 };
 
@@ -101,7 +104,7 @@ static bool fold(struct specializing *s, bool *changed, struct pm_error *error)
     s->estimate = pm_constant_estimate_of(&round, &region);
     s->estimate.after += pm_constant_estimate_guard(&round, s->guarded);
     *changed = !round.failed && !s->info->estimate_only && is_worth_it(s) &&
-               pm_constant_substitute(&round, &region, &s->first);
+               pm_constant_substitute(&round, &region, &s->first, &s->found);
     return !round.failed || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
@@ -120,8 +123,8 @@ static const struct pm_pass put_constants = {
 /* ---- from words to words ---- */
 
 /* Puts what is known into the module; *folded stays empty where that is not worth it. */
-static bool make_folded(struct specializing *s, const uint32_t *words, size_t count,
-                        struct pm_words *folded, struct pm_error *error)
+static bool fold_once(struct specializing *s, const uint32_t *words, size_t count,
+                      struct pm_words *folded, struct pm_error *error)
 {
     struct pm_words put = {0};
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
@@ -138,6 +141,25 @@ static bool make_folded(struct specializing *s, const uint32_t *words, size_t co
     pm_words_finish(&put);
     pm_ir_module_destroy(module);
     return ok;
+}
+
+/* Likewise, with what a compiler would find out hidden; where that is not possible nothing is made.
+ * What is hidden may leave something else to be found. */
+static bool make_folded(struct specializing *s, const uint32_t *words, size_t count,
+                        struct pm_words *folded, struct pm_error *error)
+{
+    for (int tries = 0; tries < MOST_TRIES; tries++) {
+        const uint32_t before = s->found.count;
+        s->guarded = 0;
+        if (!fold_once(s, words, count, folded, error))
+            return false;
+        if (folded->count && !pm_constant_find(words, count, folded, s->arena, &s->found, error))
+            return false;
+        if (s->found.count == before)
+            return true;
+        pm_words_finish(folded);
+    }
+    return true;
 }
 
 /* What is left of blocks has the ids that it had. */

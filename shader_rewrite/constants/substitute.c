@@ -123,6 +123,24 @@ static void use_constant(struct substituting *s, struct pm_ir_operand *use,
     s->changed = true;
 }
 
+/* Hides what a compiler would find out in the simplified module. */
+static void hide_found(struct substituting *s, const struct pm_constant_found *found)
+{
+    for (uint32_t f = 0; f < found->count; f++) {
+        const struct pm_constant_use *use = &found->uses[f];
+        struct pm_ir_instr *user = pm_ir_find(s->round->module, use->user);
+        const bool there = user && user->block && use->operand < user->operand_count;
+        struct pm_ir_def *value = there ? user->operands[use->operand].def : NULL;
+        if (!value || !pm_can_be_hidden(value->instr) || !ready_to_hide(s))
+            continue;
+        struct pm_ir_instr *before = user;
+        if (user->opcode == SpvOpPhi)
+            before = pm_ir_block_end(pm_ir_block_of(user->operands[use->operand + 1].def));
+        pm_ir_operand_set(&user->operands[use->operand],
+                          pm_hide_constant(&s->hidden, before, value));
+    }
+}
+
 /* ---- uses ---- */
 
 /* Whether it makes a float of an integer. */
@@ -244,7 +262,8 @@ static void put(struct substituting *s, struct pm_ir_def *def)
 }
 
 bool pm_constant_substitute(struct pm_zero_round *round, struct pm_zero_region *region,
-                            const struct pm_constant_known_word *known)
+                            const struct pm_constant_known_word *known,
+                            const struct pm_constant_found *found)
 {
     struct substituting s = {
         .round = round, .region = region, .known = known, .loops = pm_loops(round->function)};
@@ -260,5 +279,6 @@ bool pm_constant_substitute(struct pm_zero_round *round, struct pm_zero_region *
         for (uint32_t i = 0; region->parts[p].executable && i < region->parts[p].count; i++)
             if (region->parts[p].instrs[i]->result)
                 put(&s, region->parts[p].instrs[i]->result);
+    hide_found(&s, found);
     return s.changed;
 }

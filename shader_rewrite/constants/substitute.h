@@ -10,16 +10,21 @@
  * turns of a loop in which with that the compiler would see, turn by turn, a constant in arithmetic
  * that is not exact.
  *
+ * What a compiler finds out all the same, once the module is simplified, is to be hidden the next
+ * time (constant_found.h).
+ *
  * Thread safety: as the module.
  */
 #pragma once
 
+#include "shader_rewrite/constants/constant_found.h"
 #include "shader_rewrite/constants/constant_values.h"
 #include "shader_rewrite/zero/region/region.h"
 
 /* The region is the whole function, and was propagated through; known is one of the words, which
- * may be loaded at its start. PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS of the function are
+ * may be loaded at its start; found is hidden besides. PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS of the function are
  * required. Whether it changed anything; the module may have failed, and round->failed says that
  * memory ran out. */
 bool pm_constant_substitute(struct pm_zero_round *round, struct pm_zero_region *region,
-                            const struct pm_constant_known_word *known);
+                            const struct pm_constant_known_word *known,
+                            const struct pm_constant_found *found);

@@ -32,6 +32,13 @@ static bool can_be_hidden(const struct pm_ir_instr *constant)
     return type && type->opcode == SpvOpTypeFloat && width_of(type) == 32;
 }
 
+bool pm_can_be_hidden(const struct pm_ir_instr *value)
+{
+    const struct pm_ir_instr *type = pm_ir_component_type(pm_ir_type_of(value));
+    return type && (type->opcode == SpvOpTypeFloat || type->opcode == SpvOpTypeInt) &&
+           width_of(type) == 32;
+}
+
 /* 0, of the candidate's first element, which is a zero of either sign or, if the device flushes
  * those, a denormal: the exponent's bits; of floats of other widths the integer part. A denormal
  * half is a normal float. An integer may be a float in disguise. */
@@ -144,8 +151,7 @@ struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *h, struct pm_ir_blo
 struct pm_ir_def *pm_hide_constant(struct pm_hidden_constants *h, struct pm_ir_instr *before,
                                    struct pm_ir_def *constant)
 {
-    if (!constant || h->module->failed ||
-        (!can_be_hidden(constant->instr) && !is_integer(constant->instr->type.def->instr)))
+    if (!constant || h->module->failed || !pm_can_be_hidden(constant->instr))
         return constant;
     return build_hidden(h, before, constant);
 }

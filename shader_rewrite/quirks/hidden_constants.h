@@ -25,8 +25,11 @@ struct pm_hidden_constants {
 struct pm_ir_def *pm_hidden_zero(struct pm_hidden_constants *hidden, struct pm_ir_block *first,
                                  struct pm_ir_instr *before, struct pm_ir_def *type);
 
-/* A constant of a type of 32-bit floats or integers, with hidden->zero, which is there, in it;
- * placed before an instruction. Another constant itself. */
+/* Whether it is of a type of 32-bit floats or integers. */
+bool pm_can_be_hidden(const struct pm_ir_instr *value);
+
+/* A constant of such a type, or another value that a compiler may know, with hidden->zero, which is
+ * there, in it; placed before an instruction. Another constant itself. */
 struct pm_ir_def *pm_hide_constant(struct pm_hidden_constants *hidden, struct pm_ir_instr *before,
                                    struct pm_ir_def *constant);
 

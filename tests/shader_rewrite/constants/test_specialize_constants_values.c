@@ -286,7 +286,8 @@ static const struct {
 } shaders[] = {
     {"modes.comp", PM_STAGE_COMPUTE},    {"loops.comp", PM_STAGE_COMPUTE},
     {"products.comp", PM_STAGE_COMPUTE}, {"parts.comp", PM_STAGE_COMPUTE},
-    {"exact.comp", PM_STAGE_COMPUTE},    {"surface.frag", PM_STAGE_FRAGMENT},
+    {"exact.comp", PM_STAGE_COMPUTE},    {"tables.comp", PM_STAGE_COMPUTE},
+    {"surface.frag", PM_STAGE_FRAGMENT},
 };
 
 static void check_all(enum pm_float_zero float_zero)

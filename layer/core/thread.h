@@ -1,8 +1,8 @@
 /*
- * Threads of ours in a game's process (HAZARDS 19): the lowest priority (but see compiler.h), and no signals but those
- * that a thread's own fault raises. Those must reach the process's handler, since a layer beside us
- * may have one for memory it watches (gfxreconstruct does), and the kernel ends a process that
- * blocks them.
+ * Threads of ours in a game's process (HAZARDS 19): the lowest priority (but see compiler.h), and
+ * no signals but those that a thread's own fault raises. Those must reach the process's handler,
+ * since a layer beside us may have one for memory it watches (gfxreconstruct does), and the kernel
+ * ends a process that blocks them.
  *
  * Thread safety: any thread.
  */

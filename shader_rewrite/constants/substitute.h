@@ -22,9 +22,9 @@
 #include "shader_rewrite/zero/region/region.h"
 
 /* The region is the whole function, and was propagated through; known is one of the words, which
- * may be loaded at its start; found is hidden besides. PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS of the function are
- * required. Whether it changed anything; the module may have failed, and round->failed says that
- * memory ran out. */
+ * may be loaded at its start; found is hidden besides. PM_ANALYSIS_DOMINATORS and PM_ANALYSIS_LOOPS
+ * of the function are required. Whether it changed anything; the module may have failed, and
+ * round->failed says that memory ran out. */
 bool pm_constant_substitute(struct pm_zero_round *round, struct pm_zero_region *region,
                             const struct pm_constant_known_word *known,
                             const struct pm_constant_found *found);

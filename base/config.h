@@ -64,14 +64,13 @@ struct pm_config {
         bool zero, blocks, variants, constants;
         bool partition; /* large compute shaders in several passes */
         enum pm_float_zero float_zero;
-        uint32_t block_passes; /* bits */
-        char *withhold;        /* file of the shaders that keep the game's own; NULL: none */
-        uint32_t
-            agreeing_sessions; /* least number whose trials found faster what is used untried */
-        double retry_share;    /* of the sessions in which a kept verdict is tried again */
-        double doubt_share;    /* of the machines that try what is published as slower */
-        double uniform_share;  /* of a block's lanes that entered it with their whole subgroup, from
-                                  which on the block is uniform */
+        uint32_t block_passes;      /* bits */
+        char *withhold;             /* file of the shaders that keep the game's own; NULL: none */
+        uint32_t agreeing_sessions; /* that found faster what is used untried, at least */
+        double retry_share;         /* of the sessions in which a kept verdict is tried again */
+        double doubt_share;         /* of the machines that try what is published as slower */
+        double uniform_share; /* of a block's lanes that entered it with their whole subgroup, from
+                                 which on the block is uniform */
     } optimize;
     struct {
         char *url, *token_file, *ca_file, *verdict_key_file; /* NULL: none */

@@ -18,9 +18,9 @@ static const char status_help[] =
 
 static const char pause_help[] =
     "usage: piecemeal pause GAME\n\n"
-    "From a second on the game's own shaders are used and nothing is tried, until `piecemeal "
-    "resume "
-    "GAME`: to look\nwhether anything is different. Holds for later sessions too.\n";
+    "From a second on the game's own shaders are used and nothing is tried, until\n"
+    "`piecemeal resume GAME`: to look whether anything is different. Holds for later sessions "
+    "too.\n";
 
 static const char resume_help[] = "usage: piecemeal resume GAME\n\n"
                                   "Specialized shaders are used again after `piecemeal pause "

@@ -30,12 +30,10 @@ static void submit(VkCommandBuffer buffer, uint32_t times)
     }
 }
 
-/* A program like vkcube: it makes its pipelines, records them at once and never again. */
-static void a_recording_that_is_kept_is_sampled(void **state)
+/* A session of three pipelines that are recorded at once, and never again. */
+static void play_kept(void)
 {
-    (void)state;
     struct level level;
-    open_with("1", "1000");
     level_make(&level, &h, 0, 3, 1);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
@@ -44,6 +42,14 @@ static void a_recording_that_is_kept_is_sampled(void **state)
     submit(buffer, SUBMISSIONS);
     level_destroy(&level, &h);
     pm_harness_close(&h);
+}
+
+/* A program like vkcube: it makes its pipelines, records them at once and never again. */
+static void a_recording_that_is_kept_is_sampled(void **state)
+{
+    (void)state;
+    open_with("1", "1000");
+    play_kept();
     /* Every submission counts. */
     assert_int_equal(spooled_shaders(), 3);
     assert_int_equal(all_calls(), 3 * SUBMISSIONS);
@@ -53,18 +59,10 @@ static void a_recording_that_is_kept_is_sampled(void **state)
  * for a pipeline than limits.creation_ms. */
 static size_t slow_ones_sampled(const char *loading_ms)
 {
-    struct level level;
     setenv("PIECEMEAL_LIMITS_LOADING_MS", loading_ms, 1);
     setenv("PM_NULL_COMPILE_US", "30000", 1);
     open_with("1", "1");
-    level_make(&level, &h, 0, 3, 1);
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    level_record(&level, &h, buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    submit(buffer, SUBMISSIONS);
-    level_destroy(&level, &h);
-    pm_harness_close(&h);
+    play_kept();
     unsetenv("PM_NULL_COMPILE_US");
     unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
     return spooled_shaders();

@@ -42,3 +42,13 @@ bool pm_exact_computes(const struct pm_ir_instr *instr)
 {
     return instr->opcode == SpvOpExtInst || pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPUTES);
 }
+
+bool pm_exact_is_asked(const struct pm_ir_def *def)
+{
+    for (const struct pm_ir_operand *use = def->decorated ? def->first_use : NULL; use;
+         use = use->next_use)
+        if (use->user->opcode == SpvOpDecorate &&
+            pm_ir_operand_word(&use->user->operands[1]) == SpvDecorationNoContraction)
+            return true;
+    return false;
+}

@@ -17,3 +17,6 @@ bool pm_exact_in_part(const struct pm_ir_instr *instr);
 
 /* Whether an instruction computes something of its operands, which a compiler may fold. */
 bool pm_exact_computes(const struct pm_ir_instr *instr);
+
+/* Whether a result is NoContraction. */
+bool pm_exact_is_asked(const struct pm_ir_def *def);

@@ -1,5 +1,6 @@
 #include "shader_rewrite/analysis/analysis_turns.h"
 
+#include "shader_rewrite/analysis/analysis_exact.h"
 #include "shader_rewrite/analysis/analysis_known.h"
 #include <string.h>
 
@@ -300,17 +301,6 @@ bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop)
            (pm_known_mark_behind(function, loop) && has_inexact(function, loop, false));
 }
 
-static bool is_exact(const struct pm_ir_instr *instr)
-{
-    const struct pm_ir_def *def = instr->result;
-    for (const struct pm_ir_operand *use = def->decorated ? def->first_use : NULL; use;
-         use = use->next_use)
-        if (use->user->opcode == SpvOpDecorate &&
-            pm_ir_operand_word(&use->user->operands[1]) == SpvDecorationNoContraction)
-            return true;
-    return false;
-}
-
 bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loop)
 {
     pm_known_mark(function, loop);
@@ -318,7 +308,7 @@ bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loo
         if (!is_inside(pm_loops(function), loop, b))
             continue;
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (pm_known_is_summed(i) && is_exact(i))
+            if (pm_known_is_summed(i) && pm_exact_is_asked(i->result))
                 return true;
     }
     return false;

@@ -1,5 +1,6 @@
 #include "shader_rewrite/instrument/counted_copies.h"
 
+#include "shader_rewrite/analysis/analysis_exact.h"
 #include "shader_rewrite/analysis/analysis_permission.h"
 #include "shader_rewrite/ir/block_open.h"
 
@@ -30,16 +31,6 @@ bool pm_counted_copies_init(struct pm_counted_copies *c, const struct pm_countin
 
 /* ---- what is copied ---- */
 
-static bool is_precise(const struct pm_ir_def *def)
-{
-    for (const struct pm_ir_operand *use = def->decorated ? def->first_use : NULL; use;
-         use = use->next_use)
-        if (use->user->opcode == SpvOpDecorate &&
-            pm_ir_operand_word(&use->user->operands[1]) == SpvDecorationNoContraction)
-            return true;
-    return false;
-}
-
 static bool computes_alone(const struct pm_ir_instr *instr)
 {
     if (instr->opcode != SpvOpExtInst)
@@ -57,7 +48,7 @@ static bool is_copied(const struct pm_ir_instr *instr)
     const struct pm_ir_instr *type = pm_scalar_type(pm_ir_type_of(instr));
     bool integer = !type || type->opcode == SpvOpTypeInt;
     return type && (!integer || instr->opcode == SpvOpBitcast) && computes_alone(instr) &&
-           !is_precise(instr->result);
+           !pm_exact_is_asked(instr->result);
 }
 
 /* Computed in the function; constants and what else comes from outside are nobody's to copy. */

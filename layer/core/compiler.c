@@ -34,6 +34,9 @@ struct pm_compiler {
 
 /* limits.background_share holds on average over so long. */
 #define BUDGET_TIME (10 * (double)PM_SECOND)
+/* What one job overdraws is owed for so long at most: a driver may be at one for minutes, and the
+ * jobs behind it would wait for hours. */
+#define OWED_TIME (600 * (double)PM_SECOND)
 
 struct pm_compiler *pm_compiler_create(struct pm_device *device)
 {
@@ -102,6 +105,12 @@ static int64_t wait_for_budget(struct pm_compiler *compiler)
     return compiler->budget > 0 ? 0 : (int64_t)(-compiler->budget / share) + 1;
 }
 
+double pm_compiler_spend(double budget, int64_t used, double share)
+{
+    const double least = -share * OWED_TIME, left = budget - (double)used;
+    return left > least ? left : least;
+}
+
 /* Waits for work, so many nanoseconds at most; 0: however long. Under the lock. */
 static void wait_for_work(struct pm_compiler *compiler, int64_t most)
 {
@@ -145,7 +154,8 @@ static void *work(void *argument)
             pm_trace_end(compiler->device->trace, NULL, NULL);
             const int64_t used = pm_used_by_thread() - before;
             pthread_mutex_lock(&compiler->lock);
-            compiler->budget -= (double)used;
+            compiler->budget = pm_compiler_spend(
+                compiler->budget, used, compiler->device->instance->config.limits.background_share);
             compiler->running--;
             continue;
         }

@@ -9,7 +9,7 @@
  * busy nothing of the lowest priority would be done in that time.
  *
  * All of them together use limits.background_share of a core, averaged over ten seconds: when more
- * was used the next job waits.
+ * was used the next job waits, for ten minutes at most, however long the driver took for the last.
  *
  * The threads run with every signal blocked. A fork is survived: the child has no threads, takes no
  * jobs, and destroys without joining.
@@ -60,3 +60,7 @@ uint32_t pm_compiler_waiting(struct pm_compiler *compiler);
 
 /* Waits until no job waits or runs. For tests. */
 void pm_compiler_drain(struct pm_compiler *compiler);
+
+/* What is left of a budget, in nanoseconds of a core, when a job has used so many. Below 0: how long
+ * the next one waits, times the share. */
+double pm_compiler_spend(double budget, int64_t used, double share);

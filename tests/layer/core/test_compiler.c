@@ -2,6 +2,7 @@
 #include "base/stop.h"
 #include "layer/core/compiler.h"
 #include "tests/cmocka_includes.h"
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -190,6 +191,16 @@ static void the_budget_is_kept(void **state)
     assert_int_equal(jobs[1].ran + jobs[1].dropped, 1);
 }
 
+/* VkFFT's largest shader took a driver 777 seconds: at 0.05 that would be owed for four hours. */
+static void a_long_job_is_owed_for_minutes(void **state)
+{
+    (void)state;
+    const double second = PM_SECOND;
+    assert_true(fabs(pm_compiler_spend(0.4 * second, PM_SECOND, 0.05) - (-0.6 * second)) < 1);
+    assert_true(fabs(pm_compiler_spend(0.4 * second, 777 * PM_SECOND, 0.05) - (-30 * second)) < 1);
+    assert_true(fabs(pm_compiler_spend(-30 * second, PM_SECOND, 0.05) - (-30 * second)) < 1);
+}
+
 static void the_queue_is_bounded(void **state)
 {
     (void)state;
@@ -305,6 +316,7 @@ int main(void)
         cmocka_unit_test(destroying_drops_what_waits_and_joins_what_runs),
         cmocka_unit_test(destroying_stops_what_runs),
         cmocka_unit_test(the_budget_is_kept),
+        cmocka_unit_test(a_long_job_is_owed_for_minutes),
         cmocka_unit_test(the_queue_is_bounded),
         cmocka_unit_test(no_threads_means_no_jobs),
         cmocka_unit_test(threads_are_idle_and_take_no_signals),

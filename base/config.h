@@ -100,6 +100,7 @@ struct pm_config {
         enum pm_beyond beyond;
         bool synchronous, trust_variants, slow_variants;
         enum pm_specialize specialize;
+        char *recipe;                   /* with which shaders are built, untried; NULL: none */
         char *partition_limits;         /* a preset, or a number of operations; NULL: "registers" */
         char *variants_folder;          /* where specialized modules are kept; NULL: nowhere */
         uint32_t checkpoint_heartbeats; /* 64 */

@@ -92,6 +92,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"debug.slow_variants", PM_CONFIG_BOOLEAN, AT(debug.slow_variants), 0, 0, NULL},
     {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},
     {"debug.beyond", PM_CONFIG_CHOICE, AT(debug.beyond), 0, 0, beyond_names},
+    {"debug.recipe", PM_CONFIG_STRING, AT(debug.recipe), 0, 0, NULL},
     {"debug.partition_limits", PM_CONFIG_STRING, AT(debug.partition_limits), 0, 0, NULL},
     {"debug.variants_folder", PM_CONFIG_STRING, AT(debug.variants_folder), 0, 0, NULL},
     {"debug.checkpoint_heartbeats", PM_CONFIG_COUNT, AT(debug.checkpoint_heartbeats), 1, 1u << 20,

@@ -21,8 +21,8 @@ bool pm_session_knows_values(const struct pm_instance *instance)
 
 bool pm_session_tests_variants(const struct pm_instance *instance)
 {
-    return instance->config.optimize.variants && !instance->passive &&
-           (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0;
+    return instance->config.optimize.variants && !instance->config.debug.recipe &&
+           !instance->passive && (instance->config.sampler.kinds & PM_KIND_BIT_TIMING) != 0;
 }
 
 bool pm_session_partitions(const struct pm_instance *instance)
@@ -39,7 +39,8 @@ bool pm_session_optimizes(const struct pm_instance *instance)
                         pm_packed_database_has(database, PM_KIND_BLOCK);
     return !instance->passive &&
            (zeros || blocks || pm_session_knows_values(instance) ||
-            pm_session_tests_variants(instance) || pm_session_partitions(instance));
+            pm_session_tests_variants(instance) || pm_session_partitions(instance) ||
+            instance->config.debug.recipe != NULL);
 }
 
 bool pm_session_tries(const struct pm_instance *instance)

@@ -4,6 +4,7 @@
 #include "layer/shader/contest_race.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/pipeline_build.h"
+#include "layer/shader/recipe_shader.h"
 #include "layer/shader/specialize.h"
 #include "profile/verdicts.h"
 #include <math.h>
@@ -196,36 +197,23 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
 {
     struct pm_contests *contests = contest->owner;
     const struct pm_shader_record *record = contest->record;
-    const struct pm_driver driver = pm_device_driver(contests->device);
-    const struct pm_variant_info info = {
-        .choice = arm->choice, .target = contests->device->abilities.target, .driver = &driver};
     struct pm_specialized_shader *shader = &arm->shader;
     struct pm_error error = {0};
     *shader = (struct pm_specialized_shader){
         .original = record->key,
         .environment = contests->environment,
         .entry_point = strdup(record->entry_point),
-        .made_by = PM_MADE_BY_RECIPE,
     };
-    pm_variant_name(&arm->choice, shader->recipe);
     shader->environment.subgroup_size = record->environment.subgroup_size;
     shader->made_of =
         pm_known_of_shader(contests->device, &record->key, shader->environment.subgroup_size);
-    if (!shader->entry_point || !pm_make_variant(record->canonical.data, record->canonical.count,
-                                                 &info, &shader->module.words, &error)) {
+    if (!shader->entry_point ||
+        !pm_recipe_shader_make(contests->device, record, &arm->choice, shader, &error)) {
         log_arm(contest, arm, error.message);
         return false;
     }
-    if (shader->module.words.count == 0)
-        return false;
-    if (!pm_specialized_slow_down(contests->device, &shader->module.words, &error)) {
-        log_arm(contest, arm, error.message);
-        return false;
-    }
-    shader->subgroup_size = arm->choice.subgroup_size;
-    shader->key = pm_specialized_key(&shader->module.words, shader->subgroup_size);
-    return !is_another(contest, arm) && !was_left(contests, shader) &&
-           !pm_journal_holds(contests->journal, &shader->key);
+    return shader->module.words.count > 0 && !is_another(contest, arm) &&
+           !was_left(contests, shader) && !pm_journal_holds(contests->journal, &shader->key);
 }
 
 bool pm_contest_note(struct pm_contest *contest, uint32_t index, struct pm_error *error)

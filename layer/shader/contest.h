@@ -23,7 +23,7 @@
 
 #include "base/halving.h"
 #include "layer/shader/pipeline_list.h"
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 struct pm_contests;
 struct pm_optimized;

@@ -200,7 +200,8 @@ static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline
     if (pushed)
         watch(optimizer, &optimized->watch);
     atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
-    if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants) {
+    if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants ||
+        device->instance->config.debug.recipe) {
         trust(optimized);
         if (proven)
             optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
@@ -342,6 +343,8 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     pm_journal_used(shader->entry);
     if (shader->is_private)
         pm_log_debug(device->instance->log, "a variant for known words is bound");
+    if (*shader->recipe)
+        pm_log_debug(device->instance->log, "the recipe %s is in use", shader->recipe);
     device->optimizer->calls.used(device, shader);
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }

@@ -8,7 +8,7 @@
 
 #include "layer/shader/passes.h"
 #include "layer/shader/pipeline.h"
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 /* Whether there may be any for a pipeline. */
 bool pm_passes_possible(const struct pm_pipeline *pipeline);

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 /* What is known that may be used, as bits (enum pm_known_of). */
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,

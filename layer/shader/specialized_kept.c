@@ -226,18 +226,6 @@ bool pm_specialized_kept_any(const struct pm_specialized_kept *kept)
     return kept->any;
 }
 
-struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size)
-{
-    const struct pm_shader_key key =
-        pm_shader_key_compute(pm_canonicalize_recipe(), words->data, words->count);
-    uint32_t both[sizeof key.bytes / sizeof(uint32_t) + 1];
-    if (!subgroup_size)
-        return key;
-    memcpy(both, key.bytes, sizeof key.bytes);
-    both[sizeof both / sizeof *both - 1] = subgroup_size;
-    return pm_shader_key_compute(pm_canonicalize_recipe(), both, sizeof both / sizeof *both);
-}
-
 /* The subgroup size that a kept variant's pipelines require; 0: none. */
 static uint32_t size_of(const struct pm_kept_variant *variant)
 {

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 struct pm_specialized_kept;
 

@@ -4,6 +4,7 @@
 #include "layer/core/trace.h"
 #include "layer/shader/passes_cut.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/recipe_shader.h"
 #include "layer/shader/specialize.h"
 #include "layer/shader/specialized_kept.h"
 #include "layer/shader/withheld.h"
@@ -30,6 +31,7 @@ struct pm_specialized_shaders {
     struct pm_journal *journal;
     struct pm_specialized_kept *kept;
     struct pm_withheld withheld;
+    struct pm_recipe_asked recipe;
     struct pm_environment environment; /* but for the subgroup size */
     pthread_mutex_t lock;              /* the list */
     struct shader *first;              /* as many as shaders with a zero profile: a list will do */
@@ -53,6 +55,8 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
     if (!pm_withheld_read(&shaders->withheld, device->instance->config.optimize.withhold, &error))
         pm_log_warning(device->instance->log, "nothing is specialized: optimize.withhold: %s",
                        error.message);
+    if (!pm_recipe_asked_read(&device->instance->config, &shaders->recipe, &error))
+        pm_log_warning(device->instance->log, "nothing is specialized: %s", error.message);
     pthread_mutex_init(&shaders->lock, NULL);
     shaders->kept = pm_specialized_kept_create(device);
     if (shaders->kept)
@@ -161,7 +165,7 @@ static bool may_use(const struct pm_specialized_shaders *shaders,
                     struct pm_specialized_shader *shader)
 {
     struct pm_error error = {0};
-    if (!may_be_faster(shaders, shader))
+    if (!shaders->recipe.asked && !may_be_faster(shaders, shader))
         return false;
     if (pm_journal_holds(shaders->journal, &shader->key)) {
         log_of(shaders, PM_LOG_INFO, &shader->original,
@@ -195,24 +199,14 @@ static bool key_of_passes(struct pm_specialized_shader *shader, struct pm_error 
     return true;
 }
 
-bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
-                              struct pm_error *error)
-{
-    struct pm_words slow;
-    if (!device->instance->config.debug.slow_variants)
-        return true;
-    if (!pm_make_slow(words->data, words->count, &device->abilities.target, &slow, error))
-        return false;
-    pm_words_finish(words);
-    *words = slow;
-    return true;
-}
-
 /* Its words, and their key. PM_OK and false: there are none. */
 static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
                        const struct pm_shader_record *record, struct pm_specialized_shader *shader,
                        struct pm_error *error)
 {
+    if (shaders->recipe.asked)
+        return pm_recipe_asked_make(&shaders->recipe, shaders->device, record, shader, error) &&
+               shader->module.words.count > 0;
     if (use == PM_USE_PASSES)
         return pm_passes_cut(shaders->device, record, &shader->partitioned, error) &&
                key_of_passes(shader, error);
@@ -224,44 +218,13 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
     return true;
 }
 
-/* ", 11 changes by blocks (9 flatten, 2 layout)"; "" for none. */
-enum { CHANGES_TEXT = 160 };
-static void format_changes(const struct pm_specialized_shader *shader, char text[CHANGES_TEXT])
-{
-    text[0] = '\0';
-    if (shader->changes == 0)
-        return;
-    snprintf(text, CHANGES_TEXT, ", %u changes by blocks", shader->changes);
-    const char *before = " (";
-    for (uint32_t p = 0; p < PM_BLOCK_PASSES; p++) {
-        const size_t used = strlen(text);
-        if (shader->changes_by[p] == 0)
-            continue;
-        snprintf(text + used, CHANGES_TEXT - used, "%s%u %s", before, shader->changes_by[p],
-                 pm_block_pass_short((enum pm_block_pass)p));
-        before = ", ";
-    }
-    strcat(text, ")");
-}
-
 /* What was made, for the log. */
-static void log_made(const struct pm_specialized_shaders *shaders, enum pm_specialized_use use,
+static void log_made(const struct pm_specialized_shaders *shaders,
                      const struct pm_shader_record *record,
                      const struct pm_specialized_shader *shader)
 {
-    char key[PM_SHADER_KEY_TEXT], what[320], words[48] = "", changes[CHANGES_TEXT];
-    pm_shader_key_format(&shader->key, key);
-    format_changes(shader, changes);
-    if (shader->known.count > 0)
-        snprintf(words, sizeof words, ", %u words of %s", shader->known.count,
-                 use == PM_USE_PUSHED ? "push constants" : "uniforms");
-    if (use == PM_USE_PASSES)
-        snprintf(what, sizeof what, "is cut into %u passes, %u words an invocation, as %.12s",
-                 shader->partitioned.count, shader->partitioned.scratch_words, key);
-    else
-        snprintf(what, sizeof what, "is specialized: %u transforms%s%s, %s, as %.12s",
-                 shader->module.transforms, changes, words,
-                 record->stage == PM_STAGE_COMPUTE ? "compute" : "fragment", key);
+    char what[PM_SPECIALIZED_TEXT];
+    pm_specialized_describe(shader, record->stage, what);
     log_of(shaders, PM_LOG_INFO, &record->key, what);
 }
 
@@ -283,21 +246,22 @@ static bool make(struct pm_specialized_shaders *shaders, enum pm_specialized_use
                : error.code == PM_ERROR_STATE ? PM_LOG_WARNING
                                               : PM_LOG_INFO,
                &record->key,
-               error.code != PM_OK    ? error.message
-               : use == PM_USE_PASSES ? "fits one pass"
-                                      : "is not worth specializing");
+               error.code != PM_OK     ? error.message
+               : shaders->recipe.asked ? "is not changed by the recipe"
+               : use == PM_USE_PASSES  ? "fits one pass"
+                                       : "is not worth specializing");
         return false;
     }
     shader->is_private = shader->known.count > 0;
     shader->is_pushed = use == PM_USE_PUSHED;
-    shader->made_by = (shader->module.transforms ? (uint32_t)PM_MADE_BY_ZEROS : 0) |
-                      (shader->changes ? (uint32_t)PM_MADE_BY_BLOCKS : 0) |
-                      (shader->is_private ? (uint32_t)PM_MADE_BY_WORDS : 0);
+    shader->made_by |= (shader->module.transforms ? (uint32_t)PM_MADE_BY_ZEROS : 0) |
+                       (shader->changes ? (uint32_t)PM_MADE_BY_BLOCKS : 0) |
+                       (shader->is_private ? (uint32_t)PM_MADE_BY_WORDS : 0);
     shader->environment = shaders->environment;
     shader->environment.subgroup_size = record->environment.subgroup_size;
     if (!may_use(shaders, shader))
         return false;
-    log_made(shaders, use, record, shader);
+    log_made(shaders, record, shader);
     return true;
 }
 
@@ -324,9 +288,12 @@ static struct shader *get_entry(struct pm_specialized_shaders *shaders,
 }
 
 /* Whether there is to be none of the use. */
-static bool withholds(uint32_t withheld, enum pm_specialized_use use)
+static bool withholds(const struct pm_specialized_shaders *shaders, uint32_t withheld,
+                      enum pm_specialized_use use)
 {
     const uint32_t anywhere = PM_PART_WORDS | PM_PART_ZEROS | PM_PART_BLOCKS;
+    if (shaders->recipe.asked)
+        return use != PM_USE_ANYWHERE || (withheld & PM_PART_RECIPE) != 0;
     return use == PM_USE_PASSES   ? (withheld & PM_PART_PASSES) != 0
            : use == PM_USE_PUSHED ? (withheld & PM_PART_PUSHED) != 0
                                   : (withheld & anywhere) == anywhere;
@@ -338,18 +305,6 @@ static uint32_t known_withheld(uint32_t withheld, enum pm_specialized_use use)
     return (withheld & PM_PART_ZEROS ? (uint32_t)PM_KNOWN_ZEROS : 0) |
            (withheld & PM_PART_BLOCKS ? (uint32_t)PM_KNOWN_BLOCKS : 0) |
            (withheld & PM_PART_WORDS && use == PM_USE_ANYWHERE ? (uint32_t)PM_KNOWN_VALUES : 0);
-}
-
-uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader)
-{
-    const uint32_t by = shader->made_by;
-    if (shader->partitioned.count > 0)
-        return PM_PART_PASSES;
-    return (shader->is_pushed ? (uint32_t)PM_PART_PUSHED : 0) |
-           (by & PM_MADE_BY_WORDS && !shader->is_pushed ? (uint32_t)PM_PART_WORDS : 0) |
-           (by & PM_MADE_BY_ZEROS ? (uint32_t)PM_PART_ZEROS : 0) |
-           (by & PM_MADE_BY_BLOCKS ? (uint32_t)PM_PART_BLOCKS : 0) |
-           (by & PM_MADE_BY_RECIPE ? (uint32_t)PM_PART_RECIPE : 0);
 }
 
 const struct pm_specialized_shader *
@@ -364,13 +319,15 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
     uint32_t of = 0;
     if (pm_shader_records_key(records, request, &key, &first, &error)) {
         const uint32_t withheld = pm_withheld_parts(&shaders->withheld, &key);
-        if (withholds(withheld, use))
+        if (withholds(shaders, withheld, use))
             return NULL;
         of = pm_known_of_shader(shaders->device, &key, request->subgroup_size) &
              ~known_withheld(withheld, use);
     }
     const struct pm_shader_record *record =
-        of || use == PM_USE_PASSES ? pm_shader_records_get(records, request, &first, &error) : NULL;
+        of || use == PM_USE_PASSES || shaders->recipe.asked
+            ? pm_shader_records_get(records, request, &first, &error)
+            : NULL;
     if (!record) {
         if (first && error.code != PM_OK)
             pm_log_info(shaders->device->instance->log, "a shader gets no variants: %s",
@@ -445,7 +402,8 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     const bool pushed = use == PM_USE_PUSHED;
     const enum pm_uniform_reads reads = pushed ? PM_READS_LOADED : request->reads;
     struct pm_shader_key key;
-    if (!pm_shader_records_known(shaders->device->pipelines->records, request, &key))
+    if (shaders->recipe.asked ||
+        !pm_shader_records_known(shaders->device->pipelines->records, request, &key))
         return NULL;
     /* Of what has a part that is withheld another one is made, later. */
     const uint32_t withheld = pm_withheld_parts(&shaders->withheld, &key);

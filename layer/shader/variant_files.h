@@ -11,7 +11,7 @@
 #pragma once
 
 #include "layer/shader/pipeline.h"
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 /* A specialized shader that a pipeline is about to be built with, once, where
  * debug.variants_folder is set; what cannot be written is logged. */

@@ -25,7 +25,7 @@
 #pragma once
 
 #include "layer/frame/command.h"
-#include "layer/shader/specialized_shader.h"
+#include "layer/shader/specialized.h"
 
 struct pm_session_trials;
 struct pm_session_trial;

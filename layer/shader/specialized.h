@@ -1,0 +1,74 @@
+/*
+ * What was made of a shader in place of the game's: its words, how it was made, and what is known
+ * of it. Who makes it: specialize.h, recipe_shader.h, passes_cut.h; who keeps it:
+ * specialized_shader.h, contest.h.
+ *
+ * Thread safety: no state; a shader belongs to one thread at a time until it is published.
+ */
+#pragma once
+
+#include "layer/shader/known_words.h"
+#include "profile/journal.h"
+#include "profile/verdicts.h"
+#include "shader_rewrite/shader_rewrite.h"
+
+/* What is known of the specialized module's time over the original's when the session begins. */
+enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
+
+/* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
+enum pm_session_side { PM_SESSION_NONE, PM_SESSION_ORIGINAL, PM_SESSION_VARIANT };
+
+/* What is known of a shader, whether of use or not: bits. */
+enum pm_known_of {
+    PM_KNOWN_ZEROS = 1 << 0,  /* its zero profile */
+    PM_KNOWN_BLOCKS = 1 << 1, /* its block profile */
+    PM_KNOWN_VALUES = 1 << 2, /* values that this machine has seen */
+};
+
+/* Where a specialized shader may run. */
+enum pm_specialized_use {
+    PM_USE_ANYWHERE, /* it looks for itself whether its values are zero, or its uniforms known */
+    PM_USE_PUSHED,   /* where push constants have the values of `known` */
+    PM_USE_PASSES,   /* anywhere, in several passes */
+    PM_SPECIALIZED_USES
+};
+
+struct pm_specialized_shader {
+    struct pm_shader_key original;     /* what it was made of */
+    const char *entry_point;           /* of the module; owned */
+    struct pm_shader_key key;          /* of the specialized module's words, or of all passes' */
+    struct pm_environment environment; /* of its timing profiles */
+    struct pm_specialized module;      /* empty: it is cut into passes */
+    struct pm_partitioned partitioned; /* of PM_USE_PASSES alone */
+    struct pm_known_words known; /* words that it was made for; of such a module nothing leaves the
+                                    machine, not even its key, which tells values from others */
+    uint32_t changes;            /* in the module, by how often blocks run */
+    uint32_t changes_by[PM_BLOCK_PASSES]; /* each pass */
+    uint32_t made_of;                     /* enum pm_known_of: what was known */
+    uint32_t made_by;                     /* enum pm_made_by: what of it was of use */
+    char recipe[PM_VARIANT_NAME];         /* of PM_MADE_BY_RECIPE: which variant; "": none */
+    uint32_t subgroup_size;               /* that its pipelines require by that; 0: as the game's */
+    bool is_private;                      /* it was made for known words */
+    bool is_pushed;                       /* of push constants */
+    enum pm_uniform_reads reads;          /* of the pipelines that it is for */
+    enum pm_timing_verdict timing; /* by this machine's own verdict: UNDECIDED, or FASTER, which is
+                                      bound without a trial */
+    enum pm_timing_verdict published; /* by the database; says what is worth trying again */
+    enum pm_session_side session;     /* NONE but for pm_specialized_shaders_proven */
+    struct pm_journal_entry *entry;
+};
+
+/* The key of a variant: of its words, and of the subgroup size that its pipelines are to require.
+ */
+struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size);
+
+/* With debug.slow_variants: the words do their work twice from now on. false: they cannot. */
+bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
+                              struct pm_error *error);
+
+/* What a variant has (enum pm_part). */
+uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);
+/* What was made, for the log: "is specialized: ...". */
+enum { PM_SPECIALIZED_TEXT = 320 };
+void pm_specialized_describe(const struct pm_specialized_shader *shader, enum pm_stage stage,
+                             char text[PM_SPECIALIZED_TEXT]);

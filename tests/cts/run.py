@@ -18,7 +18,8 @@ Modes: off (no layer); idle (the layer, never sampling); blocks, zeros, turns an
 kind); specialized (with every shader specialized that what the modes before it counted leads to, whatever it gains, but
 for known words); everything (likewise, for known words of push constants and uniforms too, each word that was seen
 counting as seen often, and with all that is beyond AZP); passes (likewise, with compute shaders cut into the smallest
-passes). What is not supported, or already fails or crashes without us, says nothing of us, and is listed as such; but it
+passes); recipes (every shader made by a recipe of A-Z testing that changes it, drawn by the names of case and shader).
+What is not supported, or already fails or crashes without us, says nothing of us, and is listed as such; but it
 may not become something else.
 What a case came to is read from the log that another binary writes (--deqp-log-filename, which is set here), else from
 its standard output. JUnit: --junit FILE. Exit status: 0 when all modes agree and no case failed for us, 1 else, 2 wrong
@@ -40,18 +41,22 @@ import sys
 import tempfile
 import threading
 import time
+import zlib
 from xml.etree import ElementTree
 
 KINDS = {"blocks": "block", "zeros": "zero", "turns": "turns", "constants": "constant"}  # of modes that sample
 SPECIALIZED = ["specialized", "everything", "passes"]
-MODES = ["off", "idle", *KINDS, *SPECIALIZED]
+RECIPES = "recipes"
+MODES = ["off", "idle", *KINDS, *SPECIALIZED, RECIPES]
 # What the layer's log has a line of, and in which modes.
 SEEN = {"checkpoints": ("wrote a checkpoint", list(KINDS)),
         "uses of specialized shaders": (", specialized, is used", SPECIALIZED),
         "shaders changed by blocks": (" changes by blocks", SPECIALIZED),
         "shaders for words of uniforms": (" words of uniforms, ", SPECIALIZED[1:]),
         "binds for pushed words": ("a variant for known words is bound", SPECIALIZED[1:]),
-        "dispatches in passes": ("a dispatch runs in ", SPECIALIZED[2:])}
+        "dispatches in passes": ("a dispatch runs in ", SPECIALIZED[2:]),
+        "uses of recipes": (" is in use", [RECIPES])}
+RECIPE = re.compile(r"the recipe (\S+) is in use")
 STATUS = re.compile(r"^\s*(Pass|Fail|NotSupported|QualityWarning|CompatibilityWarning|ResourceError|InternalError|"
                     r"Waiver) \((.*)\)\s*$", re.M)
 RESULT = re.compile(r"^\s*Result: (\w+)\s*$", re.M)
@@ -122,13 +127,14 @@ class Runner:
     def __init__(self, suite, build, driver, scratch):
         self.suite, self.build, self.scratch = suite, os.path.abspath(build), scratch
         self.seen = dict.fromkeys(SEEN, 0)  # lines of the layer's log
+        self.recipes = set()  # that were in use
         self.lock, self.running, self.stopped = threading.Lock(), set(), False
         self.clean = {k: v for k, v in os.environ.items()
                       if not k.startswith(("PIECEMEAL_", "VK_", "XDG_", "PM_TEST_"))}
         self.clean.update(VK_DRIVER_FILES=driver, VK_ICD_FILENAMES=driver, NODEVICE_SELECT="1",
                           VK_LOADER_LAYERS_DISABLE="~implicit~", MESA_SHADER_CACHE_DISABLE="true")
 
-    def environment(self, mode, home):
+    def environment(self, mode, home, name=""):
         env = dict(self.clean, XDG_DATA_HOME=home, XDG_CACHE_HOME=home, XDG_CONFIG_HOME=home, XDG_RUNTIME_DIR=home)
         if mode == "off":
             return env
@@ -149,9 +155,11 @@ class Runner:
                        PIECEMEAL_DEBUG_CHECKPOINT_HEARTBEATS="1")
             return env
         env.update(PIECEMEAL_SAMPLER_WINDOW_PROBABILITY="0", PIECEMEAL_DEBUG_TRUST_VARIANTS="true")
+        if mode == RECIPES:
+            env.update(PIECEMEAL_DEBUG_RECIPE="any", PIECEMEAL_SAMPLER_SEED=str(zlib.crc32(name.encode())))
         if mode == "specialized":
             env["PIECEMEAL_OPTIMIZE_CONSTANTS"] = "false"
-        else:
+        elif mode != RECIPES:
             env["PIECEMEAL_DEBUG_BEYOND"] = "all"
         if mode == "passes":
             env.update(PIECEMEAL_OPTIMIZE_PARTITION="true", PIECEMEAL_DEBUG_PARTITION_LIMITS="8")
@@ -203,7 +211,7 @@ class Runner:
             os.unlink(qpa)
         if self.suite.logs:
             arguments.append(LOG_FILE + qpa)
-        said, code = self.process(arguments, self.environment(mode, home), self.suite.folder)
+        said, code = self.process(arguments, self.environment(mode, home, name), self.suite.folder)
         found, result = STATUS.search(said), RESULT.search(said)
         logged = read_log(qpa, name) or (found.groups() if found else None)
         if code is None:
@@ -217,6 +225,7 @@ class Runner:
             with self.lock:
                 for what, (line, modes) in SEEN.items():
                     self.seen[what] += text.count(line) if mode in modes else 0
+                self.recipes.update(RECIPE.findall(text) if mode == RECIPES else ())
             complaint = COMPLAINT.search(text)
             if complaint:
                 return "Complaint", None, complaint.group(0)
@@ -354,6 +363,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--limit", type=float, help="seconds for a case in a mode")
     parser.add_argument("--all-seen", action="store_true", help="fail where a mode did nothing of what it is for")
+    parser.add_argument("--least-recipes", type=int, default=0, help="fail where fewer were in use in the mode recipes")
     parser.add_argument("--junit")
     options = parser.parse_args()
     config = {}
@@ -387,15 +397,21 @@ def main():
            count["unsupported"], count["driver"]), flush=True)
     wanted = [what for what, (_, modes) in SEEN.items() if set(modes) & set(suite.modes)]
     print(", ".join("%d %s" % (runner.seen[what], what) for what in wanted) or "nothing was looked for")
+    if RECIPES in suite.modes:
+        print("%d recipes: %s" % (len(runner.recipes), " ".join(sorted(runner.recipes))))
     if runner.stopped:
         return 130
     if not options.all_seen:
         # Of a few cases, or of others than ours, not everything comes.
         few = len(names) < 10 or config
-        wanted = [what for what in wanted if not few and what in ("checkpoints", "uses of specialized shaders")]
+        wanted = [what for what in wanted
+                  if not few and what in ("checkpoints", "uses of specialized shaders", "uses of recipes")]
     idle = [what for what in wanted if runner.seen[what] == 0]
     if count["pass"] == 0 or idle:
         print("nothing was seen: " + (", ".join(idle) or "no case passed"))
+        return 1
+    if len(runner.recipes) < options.least_recipes:
+        print("fewer recipes were in use than %d" % options.least_recipes)
         return 1
     return 1 if count["fail"] or count["crash"] else 0
 

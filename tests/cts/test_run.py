@@ -73,6 +73,22 @@ esac
 """
 
 
+# The layer, as far as a mode shows in the environment: what the cases drew is written down, and in use but for one case.
+RECIPES = """#!/bin/sh
+for argument; do
+    case $argument in
+    --deqp-case=*) name=${argument##*.} ;;
+    esac
+done
+if [ -n "$PIECEMEAL_DEBUG_RECIPE" ]; then
+    echo "$name $PIECEMEAL_DEBUG_RECIPE $PIECEMEAL_SAMPLER_SEED" >>SEEN
+    [ "$name" = unfit ] || echo "the recipe fake-$name is in use" >>"$PIECEMEAL_LOG_FILE"
+fi
+echo "  Result: 1"
+echo "  Pass (good)"
+"""
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -120,6 +136,27 @@ class Runs(unittest.TestCase):
         done, found = self.run_cases("t.*with-*")
         self.assertEqual(done.returncode, 1)
         self.assertEqual(len(found), 3)
+
+    def test_recipes(self):
+        """Each case draws by its name, and what was in use is counted."""
+        seen = self.folder.name + "/seen"
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(RECIPES.replace("SEEN", seen))
+        cases = ["--modes", "off,recipes", "--deqp-case", "t.a", "--deqp-case", "t.b", "--deqp-case", "t.unfit"]
+        drawn = []
+        for least, status in ((2, 0), (3, 1)):
+            done, _ = self.run_cases(*cases, "--all-seen", "--least-recipes", str(least))
+            self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+            self.assertIn("2 uses of recipes\n2 recipes: fake-a fake-b\n", done.stdout)
+            with open(seen, encoding="utf-8") as file:
+                drawn.append(sorted(file.read().splitlines()))
+            os.unlink(seen)
+        self.assertEqual(drawn[0], drawn[1])
+        self.assertEqual([line.split()[:2] for line in drawn[0]], [["a", "any"], ["b", "any"], ["unfit", "any"]])
+        self.assertEqual(len({line.split()[2] for line in drawn[0]}), 3)
+        done, _ = self.run_cases("--modes", "off,recipes", "--deqp-case", "t.unfit", "--all-seen")
+        self.assertEqual(done.returncode, 1, done.stdout)
+        self.assertIn("nothing was seen: uses of recipes", done.stdout)
 
     def test_by_config(self):
         config = self.folder.name + "/config.json"

@@ -1,7 +1,10 @@
 # ffmpeg's Vulkan filters, each frame by its MD5. An argument names one filter. ffmpeg_source is the picture.
 client_needs=ffmpeg
 case $client_argument in
-scale) client_specialized=yes ;;
+scale)
+    client_specialized=yes
+    client_recipes=14
+    ;;
 gblur) client_operations="12 256" ;; # its loop has no room in 8
 libplacebo)
     client_specialized=yes

@@ -4,6 +4,7 @@ frames=2
 client_expects="calls $((40 * frames)) lanes $((160 * 90 * frames))"
 client_near=yes
 client_specialized=yes
+client_recipes=29
 
 client_run() {
     run_quietly "$scratch/log" "$PM_BUILD/examples/piecemeal-deferred" --quiet --scene "$client_argument" \

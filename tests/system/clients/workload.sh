@@ -3,6 +3,7 @@ frames=2
 # Their full-size compute passes run once a frame, in groups of 8x8.
 client_expects="calls $frames lanes $((64 * 40 * frames))"
 client_specialized=yes
+[ "$client_argument" != piecemeal-postprocess ] || client_recipes=30
 # Room for the loops of its compute shaders, which have too many operations for 8 and too few for 256.
 [ "$client_argument" != piecemeal-deferred ] || client_operations="32 40 48"
 

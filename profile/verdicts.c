@@ -205,6 +205,15 @@ bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signe
     return by->count > 0 && find_of_original(verdicts, &search, is_signed, kept);
 }
 
+/* Whatever the subgroup size. */
+static bool can_be_made(const struct pm_kept_variant *kept,
+                        const struct pm_environment *environment)
+{
+    struct pm_environment same = kept->environment;
+    same.subgroup_size = environment->subgroup_size;
+    return kept->made.count > 0 && pm_kept_same_environment(&same, environment);
+}
+
 bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_environment *environment)
 {
     bool any = false;
@@ -213,13 +222,38 @@ bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_envir
     pthread_mutex_lock(&verdicts->lock);
     for (size_t i = 0; !any && i < verdicts->table.count; i++) {
         const struct pm_kept_variant *kept = &verdicts->table.variants[i];
-        struct pm_environment same = kept->environment;
-        same.subgroup_size = environment->subgroup_size;
         any = (kept->verdict == PM_VERDICT_FASTER || kept->sessions.wanted) &&
-              kept->made.count > 0 && pm_kept_same_environment(&same, environment);
+              can_be_made(kept, environment);
     }
     pthread_mutex_unlock(&verdicts->lock);
     return any;
+}
+
+struct pm_at_once_sum pm_verdicts_sum_at_once(struct pm_verdicts *verdicts,
+                                              const struct pm_environment *environment, int64_t now,
+                                              uint32_t least)
+{
+    struct pm_at_once_sum sum = {0};
+    if (!verdicts)
+        return sum;
+    pthread_mutex_lock(&verdicts->lock);
+    for (size_t i = 0; i < verdicts->table.count; i++) {
+        const struct pm_kept_variant *kept = &verdicts->table.variants[i];
+        if (pm_kept_verdict(kept, now) != PM_VERDICT_FASTER || !pm_kept_is_sure(kept, least) ||
+            !can_be_made(kept, environment))
+            continue;
+        sum.took += (double)kept->made.took;
+        sum.gain += 1 - kept->ratio;
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+    return sum;
+}
+
+bool pm_kept_is_worth(const struct pm_kept_variant *kept, const struct pm_at_once_sum *all,
+                      double time)
+{
+    return all->took <= time ||
+           (1 - kept->ratio) * all->took >= all->gain * (double)kept->made.took;
 }
 
 /* Bits. */

@@ -82,9 +82,9 @@ struct pm_kept_variant {
         struct pm_words_hash hash; /* of its words, in the store of words */
         uint32_t count;
         char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
-        uint64_t took;                        /* nanoseconds that the driver took last */
-        uint32_t by;                          /* enum pm_made_by */
-        char recipe[PM_KEPT_RECIPE_BYTES];    /* which of A-Z testing's, one word; "": none */
+        uint64_t took; /* nanoseconds of processor time that the driver's thread took last */
+        uint32_t by;   /* enum pm_made_by */
+        char recipe[PM_KEPT_RECIPE_BYTES]; /* which of A-Z testing's, one word; "": none */
         /* Words of push constants (offset in bytes over 4, 63 at most) and the values with which
          * alone it may run; none: wherever the original does. */
         struct {
@@ -166,6 +166,19 @@ bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signe
  * whatever the subgroup size. */
 bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts,
                              const struct pm_environment *environment);
+
+/* What all of them take that are found faster by a verdict at `now` of which at least so many
+ * sessions are sure, and gain: shares of the time of what they stand for. */
+struct pm_at_once_sum {
+    double took, gain; /* took: nanoseconds */
+};
+struct pm_at_once_sum pm_verdicts_sum_at_once(struct pm_verdicts *verdicts,
+                                              const struct pm_environment *environment, int64_t now,
+                                              uint32_t least);
+/* Where there are so many nanoseconds for all, whether one of them is to be made first: there is
+ * enough, or it gains as much for its time as all do on average. */
+bool pm_kept_is_worth(const struct pm_kept_variant *kept, const struct pm_at_once_sum *all,
+                      double time);
 
 /* The verdict at `now` (CLOCK_REALTIME, seconds); NONE: there is none, or it is old. A time that
  * lies ahead is of a clock that was wrong, so it is old. */

@@ -29,20 +29,6 @@ bool pm_thread_start(pthread_t *thread, size_t stack, const char *name, void *(*
     return ok;
 }
 
-/* The second number of three. */
-int64_t pm_thread_delayed(void)
-{
-    char text[96];
-    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
-    if (file >= 0)
-        close(file);
-    text[length > 0 ? length : 0] = '\0';
-    char *second = NULL;
-    (void)strtoll(text, &second, 10);
-    return strtoll(second, NULL, 10);
-}
-
 void pm_thread_lower(int niceness)
 {
     setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), niceness);

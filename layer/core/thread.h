@@ -18,9 +18,5 @@
 bool pm_thread_start(pthread_t *thread, size_t stack, const char *name, void *(*run)(void *user),
                      void *user);
 
-/* Nanoseconds that the calling thread could have run and did not, since others did; 0 where the
- * system does not say. */
-int64_t pm_thread_delayed(void);
-
 /* Lowers the calling thread's priority; niceness 1 to 19. */
 void pm_thread_lower(int niceness);

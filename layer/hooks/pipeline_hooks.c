@@ -7,6 +7,7 @@
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
+#include "layer/shader/optimize_at_once.h"
 #include "layer/shader/pipeline_remember.h"
 #include "layer/shader/shader_object.h"
 #include "layer/shader/variant_make.h"
@@ -27,9 +28,18 @@ static bool are_overlaid(struct pm_device *device, const void *caller, uint32_t 
     return true;
 }
 
+/* Of so many pipelines that were just made. */
+static struct pm_creation created(const struct pm_device *device,
+                                  const struct pm_creation_start *start, uint32_t count)
+{
+    return pm_optimize_after_creation(start, count,
+                                      device->sampling && pm_sampling_loads(device->sampling));
+}
+
 /* pipeline NULL: *error says why the game's `what` gets no variants. */
 static void remember(struct pm_device *device, uint64_t handle, struct pm_pipeline *pipeline,
-                     const char *what, const struct pm_error *error)
+                     const struct pm_creation *creation, const char *what,
+                     const struct pm_error *error)
 {
     if (!pipeline) {
         pm_left_out(device->instance, what, error);
@@ -41,10 +51,10 @@ static void remember(struct pm_device *device, uint64_t handle, struct pm_pipeli
     /* The game has not seen the handle yet, so it stays. */
     if (!pm_pipelines_put(device->pipelines, handle, pipeline))
         return;
-    pm_optimize_pipeline(pipeline);
+    pm_optimize_pipeline(pipeline, creation);
     if (pm_session_samples(device->instance))
         pm_pipeline_make_ahead(pipeline, pm_sampling_chance_ahead(device->sampling),
-                               pm_sampling_loads(device->sampling));
+                               creation->loads);
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPipelineCache cache,
@@ -54,8 +64,10 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
                                                           VkPipeline *pipelines)
 {
     struct pm_device *device = pm_device_of(handle);
+    const struct pm_creation_start start = pm_optimize_before_creation(device);
     const VkResult result =
         device->dispatch.CreateGraphicsPipelines(handle, cache, count, infos, allocator, pipelines);
+    const struct pm_creation creation = created(device, &start, count);
     const bool wanted = result >= 0 && device->pipelines &&
                         !are_overlaid(device, __builtin_return_address(0), count);
     /* Also of those that get no variants: their states may be set while another is bound. */
@@ -68,8 +80,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
         struct pm_error error = {0};
         if (pipelines[i])
             remember(device, PM_BITS(pipelines[i]),
-                     pm_pipeline_remember_graphics(device, &infos[i], &error), pipeline_left_out,
-                     &error);
+                     pm_pipeline_remember_graphics(device, &infos[i], &error), &creation,
+                     pipeline_left_out, &error);
     }
     pm_messages_deliver(device->instance);
     return result;
@@ -82,16 +94,18 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateComputePipelines(VkDevice handle, VkPipe
                                                          VkPipeline *pipelines)
 {
     struct pm_device *device = pm_device_of(handle);
+    const struct pm_creation_start start = pm_optimize_before_creation(device);
     const VkResult result =
         device->dispatch.CreateComputePipelines(handle, cache, count, infos, allocator, pipelines);
+    const struct pm_creation creation = created(device, &start, count);
     const bool wanted = result >= 0 && device->pipelines &&
                         !are_overlaid(device, __builtin_return_address(0), count);
     for (uint32_t i = 0; wanted && i < count; i++) {
         struct pm_error error = {0};
         if (pipelines[i])
             remember(device, PM_BITS(pipelines[i]),
-                     pm_pipeline_remember_compute(device, &infos[i], &error), pipeline_left_out,
-                     &error);
+                     pm_pipeline_remember_compute(device, &infos[i], &error), &creation,
+                     pipeline_left_out, &error);
     }
     pm_messages_deliver(device->instance);
     return result;
@@ -111,8 +125,10 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShadersEXT(VkDevice handle, uint32_t cou
                                                    VkShaderEXT *shaders)
 {
     struct pm_device *device = pm_device_of(handle);
+    const struct pm_creation_start start = pm_optimize_before_creation(device);
     const VkResult result =
         device->dispatch.CreateShadersEXT(handle, count, infos, allocator, shaders);
+    const struct pm_creation creation = created(device, &start, count);
     for (uint32_t i = 0; device->pipelines && i < count; i++)
         if (infos[i].stage != VK_SHADER_STAGE_COMPUTE_BIT)
             pm_dynamic_states_add_all(&device->pipelines->dynamic);
@@ -122,7 +138,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShadersEXT(VkDevice handle, uint32_t cou
         struct pm_error error = {0};
         if (shaders[i])
             remember(device, PM_BITS(shaders[i]),
-                     pm_shader_object_remember(device, count, infos, shaders, i, &error),
+                     pm_shader_object_remember(device, count, infos, shaders, i, &error), &creation,
                      "a shader object gets no variants", &error);
     }
     pm_messages_deliver(device->instance);

@@ -1,10 +1,14 @@
 #include "layer/shader/ahead.h"
 
+/* That are made of a shader, or as much longer as one takes where others have the processor. */
+enum { PIPELINES = 8 };
+
 void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, int64_t now)
 {
     pthread_condattr_t attributes;
     *ahead = (struct pm_ahead){.allowance = pm_allowance_of(creation_ms, now),
-                               .loading = loading_ms * 1e6};
+                               .loading = loading_ms * 1e6,
+                               .first = loading_ms * 1e6};
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -23,14 +27,53 @@ void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loa
     const int64_t start = pm_now();
     pthread_mutex_lock(&ahead->lock);
     pm_allowance_fill(&ahead->allowance, start);
-    double *left = loads && ahead->loading > 0 ? &ahead->loading : &ahead->allowance.left;
-    const int64_t until = start + (int64_t)*left;
+    const double spare =
+        loads && ahead->loading > ahead->reserved ? ahead->loading - ahead->reserved : 0;
+    const int64_t until = start + (int64_t)(spare > 0 ? spare : ahead->allowance.left);
     const struct timespec time = pm_timespec(until);
     int result = until > start ? 0 : -1;
     while (result == 0 && atomic_load(awaited))
         result = pthread_cond_timedwait(&ahead->done, &ahead->lock, &time);
     /* Who waits beside it has spent from the same: less than nothing may be left. */
-    *left -= (double)(pm_now() - start);
+    const double waited = (double)(pm_now() - start), of_loading = waited < spare ? waited : spare;
+    ahead->loading -= of_loading;
+    ahead->allowance.left -= waited - of_loading;
+    pthread_mutex_unlock(&ahead->lock);
+}
+
+bool pm_ahead_loads(struct pm_ahead *ahead)
+{
+    pthread_mutex_lock(&ahead->lock);
+    const bool left = ahead->loading > 0;
+    pthread_mutex_unlock(&ahead->lock);
+    return left;
+}
+
+void pm_ahead_reserve(struct pm_ahead *ahead, int64_t time)
+{
+    pthread_mutex_lock(&ahead->lock);
+    const double wanted = PIPELINES * (double)time, most = ahead->first / 2;
+    ahead->reserved = wanted < most ? wanted : most;
+    pthread_mutex_unlock(&ahead->lock);
+}
+
+bool pm_ahead_take(struct pm_ahead *ahead, int64_t time, bool worth)
+{
+    const double wanted = (double)time;
+    pthread_mutex_lock(&ahead->lock);
+    const bool taken = ahead->loading - wanted >= (worth ? 0 : ahead->first / 2);
+    if (taken) {
+        ahead->loading -= wanted;
+        ahead->reserved = ahead->reserved > wanted ? ahead->reserved - wanted : 0;
+    }
+    pthread_mutex_unlock(&ahead->lock);
+    return taken;
+}
+
+void pm_ahead_give_back(struct pm_ahead *ahead, int64_t time)
+{
+    pthread_mutex_lock(&ahead->lock);
+    ahead->loading += (double)time;
     pthread_mutex_unlock(&ahead->lock);
 }
 

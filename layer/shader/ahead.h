@@ -7,6 +7,10 @@
  * make a pipeline in that time. So before the first frames, when nobody sees it, it waits for
  * limits.loading_ms in all besides.
  *
+ * Of these, proven variants that are made at once (at_once.h) have the first right: a sample is for
+ * everybody, but they are for whoever waits. A few times what those take that earlier sessions have
+ * kept is set aside, up to half of the time, and nothing of that is waited for samples.
+ *
  * Thread safety: any thread.
  */
 #pragma once
@@ -22,7 +26,10 @@ struct pm_ahead {
     pthread_cond_t done;
     /* guarded by lock: */
     struct pm_allowance allowance; /* of waiting */
-    double loading;                /* nanoseconds of waiting left before the first frames */
+    double loading;                /* nanoseconds of waiting left before the first frames; below 0:
+                                      more were spent */
+    double first;                  /* of how many there were at first */
+    double reserved;               /* of these, for proven variants */
 };
 
 void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, int64_t now);
@@ -31,6 +38,16 @@ void pm_ahead_finish(struct pm_ahead *ahead);
 /* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited. loads: the
  * program has not drawn its first frames yet. */
 void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads);
+
+/* Whether there is any of loading's time left. */
+bool pm_ahead_loads(struct pm_ahead *ahead);
+/* Sets loading's time aside for proven variants that all together take so many nanoseconds. */
+void pm_ahead_reserve(struct pm_ahead *ahead, int64_t time);
+/* Takes so many nanoseconds of loading for one; worth: also of the second half, for which the best
+ * are kept where there is not enough for all. false: as many are not left. */
+bool pm_ahead_take(struct pm_ahead *ahead, int64_t time, bool worth);
+/* Gives back what of them was not spent; below 0: more was. */
+void pm_ahead_give_back(struct pm_ahead *ahead, int64_t time);
 
 /* Whatever was awaited is over: clears the flag. */
 void pm_ahead_done(struct pm_ahead *ahead, _Atomic bool *awaited);

@@ -3,17 +3,13 @@
 #include "base/clock.h"
 #include "layer/core/compiler.h"
 #include "layer/core/session.h"
-#include "layer/core/thread.h"
 #include "layer/core/trace.h"
+#include "layer/shader/optimize_at_once.h"
 #include "layer/shader/optimize_passes.h"
 #include "layer/shader/passes_build.h"
-#include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialized_shader.h"
-#include "layer/shader/variant_files.h"
 #include "layer/shader/variant_make.h"
 #include "profile/journal_asked.h"
-#include "profile/variant_parts.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 static struct pm_optimizer *optimizer_of(struct pm_job *job)
@@ -22,118 +18,6 @@ static struct pm_optimizer *optimizer_of(struct pm_job *job)
 }
 
 /* ---- one pipeline ---- */
-
-/* A candidate's verdict. */
-const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
-{
-    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
-    struct pm_pipeline *pipeline = optimized->pipeline;
-    struct pm_optimizer *optimizer = pipeline->device->optimizer;
-    if (atomic_exchange(&optimized->decided, true))
-        return NULL;
-    const bool pushed = optimized->watch.count > 0;
-    atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
-    if (!faster) {
-        if (pushed)
-            atomic_store(&pipeline->folded_best, NULL);
-        else
-            atomic_store(&pipeline->best, 0);
-        pm_optimizer_drop(optimized);
-        return "is not faster, and is dropped";
-    }
-    if (pushed)
-        atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
-    else
-        atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
-    pm_optimizer_has_proven(optimizer);
-    return pipeline->keeps_side ? "is used in this session, to be timed" : "is used from now on";
-}
-
-/* It is used without a trial. */
-static void trust(struct pm_optimized *optimized)
-{
-    pm_candidate_log(optimized->pipeline->device, &optimized->shader->original,
-                     pm_optimizer_decide(&optimized->candidate, true));
-}
-
-static void try_again(struct pm_candidate *candidate)
-{
-    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
-    struct pm_pipeline *pipeline = optimized->pipeline;
-    atomic_store(&optimized->decided, false);
-    atomic_store(optimized->watch.count > 0 ? &pipeline->folded_candidate : &pipeline->candidate,
-                 candidate);
-}
-
-/* What a variant that runs only where push constants have values is to watch. */
-static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
-                                const struct pm_known_words *known)
-{
-    struct pm_watch watch = {.ranges = pipeline->push_ranges, .count = known->count};
-    for (uint32_t i = 0; i < known->count; i++) {
-        const uint32_t word = known->words[i].point.offset / 4;
-        watch.words[i].word = word;
-        watch.words[i].value = known->words[i].value;
-        watch.mask |= UINT64_C(1) << word;
-    }
-    return watch;
-}
-
-/* Where and how much is compiled (pipeline_build.h). */
-enum compiling {
-    IN_BACKGROUND, /* what has to be */
-    AT_ONCE,       /* the variant, and nothing else */
-    IF_COMPILED,   /* nothing at all */
-};
-
-/* Through the cache. */
-static struct pm_optimized *build(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                                  const struct pm_specialized_shader *shader,
-                                  enum pm_specialized_use use, VkPipelineCache cache,
-                                  enum compiling compiling, struct pm_error *error)
-{
-    struct pm_optimized *optimized = calloc(1, sizeof *optimized);
-    if (!optimized) {
-        pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
-        return NULL;
-    }
-    optimized->pipeline = pipeline;
-    optimized->shader = shader;
-    pm_variant_files_write(pipeline, shader);
-    if (use == PM_USE_PUSHED)
-        optimized->watch = watch_of(pipeline, &shader->known);
-    char parts[PM_PARTS_TEXT], name[sizeof PM_TRACE_BUILDS + PM_PARTS_TEXT];
-    pm_parts_format(pm_specialized_parts(shader), parts);
-    snprintf(name, sizeof name, PM_TRACE_BUILDS "%s", parts);
-    const struct pm_replacement replacement = {
-        .words = &shader->module.words,
-        .entry_point = shader->entry_point,
-        .cache = cache,
-        .name = name,
-        .subgroup_size = shader->subgroup_size,
-        .original = &shader->original,
-        .if_compiled = compiling == IF_COMPILED,
-        .at_once = compiling != IN_BACKGROUND,
-    };
-    if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
-        optimized->candidate =
-            pm_optimizer_candidate(shader, optimized->built.handle, pm_optimizer_decide);
-        optimized->candidate.again = try_again;
-        if (use == PM_USE_PUSHED)
-            optimized->candidate.watch = &optimized->watch;
-        pm_pipeline_cache_grown(optimizer->cache);
-        return optimized;
-    }
-    pm_built_destroy(pipeline->device, &optimized->built);
-    free(optimized);
-    return NULL;
-}
-
-/* Whether there may be a variant of it for values of push constants. */
-static bool may_fold(const struct pm_pipeline *pipeline)
-{
-    return pipeline->push_ranges && pm_session_knows_values(pipeline->device->instance);
-}
 
 /* What the pipeline would run; NULL: there is nothing to make of it. */
 static const struct pm_specialized_shader *find_shader(const struct pm_optimizer *optimizer,
@@ -145,76 +29,11 @@ static const struct pm_specialized_shader *find_shader(const struct pm_optimizer
         use == PM_USE_PUSHED ? pipeline->specialized_folded : pipeline->specialized;
     if (found)
         return found;
-    if (use == PM_USE_PUSHED && !may_fold(pipeline))
+    if (use == PM_USE_PUSHED && !pm_optimizer_may_fold(pipeline))
         return NULL;
     return pm_pipeline_shader_request(pipeline, &request)
                ? pm_specialized_shaders_get(optimizer->shaders, &request, use)
                : NULL;
-}
-
-/* The same with how long it took, which later sessions are to know. What others' threads took
- * meanwhile is left out: this one is of the lowest priority. */
-static struct pm_optimized *build_slowly(struct pm_optimizer *optimizer,
-                                         struct pm_pipeline *pipeline,
-                                         const struct pm_specialized_shader *shader,
-                                         enum pm_specialized_use use, struct pm_error *error)
-{
-    const VkPipelineCache cache = pm_pipeline_cache_get(optimizer->cache);
-    const int64_t delayed = pm_thread_delayed(), start = pm_now();
-    struct pm_optimized *optimized =
-        build(optimizer, pipeline, shader, use, cache, IN_BACKGROUND, error);
-    const int64_t took = pm_now() - start - (pm_thread_delayed() - delayed);
-    if (optimized) {
-        pm_specialized_shaders_took(optimizer->shaders, shader, took > 0 ? took : 1, false);
-        atomic_store(&optimizer->unsaved, true);
-    }
-    return optimized;
-}
-
-struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
-                                        struct pm_pipeline *pipeline,
-                                        const struct pm_specialized_shader *shader,
-                                        struct pm_error *error)
-{
-    return build_slowly(optimizer, pipeline, shader, PM_USE_ANYWHERE, error);
-}
-
-/* Recordings follow what is pushed before there is anything that asks for it. */
-static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
-{
-    atomic_fetch_or(&of->ranges->watched, of->mask);
-    optimizer->calls.follow(optimizer->device, of->mask);
-    pthread_mutex_lock(&optimizer->lock);
-    optimizer->watched = true;
-    pm_optimizer_set_binds(optimizer);
-    pthread_mutex_unlock(&optimizer->lock);
-}
-
-/* It is built: proven, the session's side, or to be tried. */
-static void publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                    struct pm_optimized *optimized, enum pm_specialized_use use)
-{
-    struct pm_device *device = optimizer->device;
-    const bool pushed = use == PM_USE_PUSHED,
-               proven = optimized->shader->timing == PM_TIMING_FASTER;
-    if (pushed)
-        watch(optimizer, &optimized->watch);
-    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
-    if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants ||
-        device->instance->config.debug.recipe) {
-        trust(optimized);
-        if (proven)
-            optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
-        return;
-    }
-    pm_optimizer_offer(optimizer, optimized,
-                       pushed ? &pipeline->folded_candidate : &pipeline->candidate);
-}
-
-void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                          struct pm_optimized *optimized)
-{
-    publish(optimizer, pipeline, optimized, PM_USE_ANYWHERE);
 }
 
 /* Makes one of the pipeline's variants, unless it was. false: there is no room. */
@@ -232,9 +51,9 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_error error = {0};
-    struct pm_optimized *optimized = build_slowly(optimizer, pipeline, shader, use, &error);
+    struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, shader, use, &error);
     if (optimized) {
-        publish(optimizer, pipeline, optimized, use);
+        pm_optimizer_publish(optimizer, pipeline, optimized, use);
         return true;
     }
     pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
@@ -252,86 +71,6 @@ static void optimize(struct pm_optimizer *optimizer, struct pm_pipeline *pipelin
         atomic_store(&pipeline->wish, PM_WISH_NONE);
     else
         pm_waiting_put(&optimizer->waiting, pipeline, true);
-}
-
-/* ---- at once ---- */
-
-/* On the thread that creates the pipeline: where the driver need not compile (shader objects are
- * never asked about), or took so short when it made one with the shader last that there is time. */
-static struct pm_optimized *build_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                                       const struct pm_specialized_shader *shader,
-                                       enum pm_specialized_use use, int64_t took, int64_t until)
-{
-    const VkPipelineCache cache = pm_pipeline_cache_now(optimizer->cache);
-    struct pm_error error = {0};
-    struct pm_optimized *optimized = NULL;
-    if (!cache)
-        return NULL;
-    if (optimizer->device->abilities.cache_control && !pipeline->object) {
-        optimized = build(optimizer, pipeline, shader, use, cache, IF_COMPILED, &error);
-        if (optimized || error.code != PM_ERROR_STATE)
-            return optimized;
-    }
-    const int64_t start = pm_now();
-    if (took == 0 || start + took > until)
-        return NULL;
-    optimized = build(optimizer, pipeline, shader, use, cache, AT_ONCE, &error);
-    if (optimized)
-        pm_specialized_shaders_took(optimizer->shaders, shader, pm_now() - start, true);
-    return optimized;
-}
-
-/* What the session times is this side and nothing else: whatever were made in the background would
- * run in what is recorded later. */
-static void join_session(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                         const struct pm_specialized_shader *shader)
-{
-    pipeline->keeps_side = optimizer->calls.in_session(optimizer->device, pipeline, shader);
-}
-
-static bool make_soon(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                      enum pm_specialized_use use, int64_t until)
-{
-    const bool pushed = use == PM_USE_PUSHED;
-    struct pm_shader_request request;
-    int64_t took = 0;
-    if (!pm_pipeline_shader_request(pipeline, &request) || (pushed && !may_fold(pipeline)))
-        return false;
-    const struct pm_specialized_shader *shader =
-        pm_specialized_shaders_proven(optimizer->shaders, &request, use, &took);
-    /* What is only tried again can wait. */
-    if (!shader || (shader->timing != PM_TIMING_FASTER && shader->session == PM_SESSION_NONE))
-        return false;
-    if (shader->session == PM_SESSION_ORIGINAL) {
-        join_session(optimizer, pipeline, shader);
-        return pipeline->keeps_side;
-    }
-    if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
-        return false;
-    struct pm_optimized *optimized = build_soon(optimizer, pipeline, shader, use, took, until);
-    if (!optimized) {
-        pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
-        return false;
-    }
-    if (shader->session == PM_SESSION_VARIANT)
-        join_session(optimizer, pipeline, shader);
-    publish(optimizer, pipeline, optimized, use);
-    return true;
-}
-
-/* What an earlier session found faster, before the game has its pipeline, so that what is recorded
- * a moment later binds it. false: it is made in the background, if at all. */
-static bool make_at_once(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
-{
-    if (!pm_specialized_shaders_any_proven(optimizer->shaders))
-        return false;
-    const int64_t start = pm_now();
-    const int64_t granted = pm_at_once_begin(&optimizer->at_once, start);
-    bool made = granted > 0 && make_soon(optimizer, pipeline, PM_USE_ANYWHERE, start + granted);
-    made |= granted > 0 && !pipeline->keeps_side &&
-            make_soon(optimizer, pipeline, PM_USE_PUSHED, start + granted);
-    pm_at_once_end(&optimizer->at_once, granted, pm_now() - start);
-    return made;
 }
 
 /* ---- use ---- */
@@ -466,14 +205,14 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
     atomic_store(&pipeline->wish, PM_WISH_BOUND);
 }
 
-void pm_optimize_pipeline(struct pm_pipeline *pipeline)
+void pm_optimize_pipeline(struct pm_pipeline *pipeline, const struct pm_creation *creation)
 {
     struct pm_device *device = pipeline->device;
     struct pm_optimizer *optimizer = device->optimizer;
     if (!optimizer || pipeline->is_library || pipeline->never_stands || atomic_load(&device->lost))
         return;
     if (!device->instance->config.debug.synchronous) {
-        if (make_at_once(optimizer, pipeline)) {
+        if (pm_optimizer_make_at_once(optimizer, pipeline, creation)) {
             atomic_store(&optimizer->unsaved, true);
             try_queue_job(optimizer);
             if (pipeline->keeps_side ||
@@ -530,7 +269,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     pm_waiting_init(&optimizer->waiting);
     const struct pm_config *config = &device->instance->config;
     pm_at_once_init(&optimizer->at_once, config->limits.proven_ms_per_pipeline,
-                    config->limits.proven_ms_per_second, pm_now());
+                    config->limits.proven_ms_per_second, &device->pipelines->ahead, pm_now());
     pthread_mutex_init(&optimizer->lock, NULL);
     pm_optimizer_set_binds(optimizer);
     device->pipelines->forget = forget;
@@ -538,8 +277,12 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     pm_hang_watch_init(&device->hang_watch);
     pm_journal_begin(journal);
     if (optimizer->shaders && optimizer->cache) {
-        if (pm_specialized_shaders_any_proven(optimizer->shaders))
+        if (pm_specialized_shaders_any_proven(optimizer->shaders)) {
             pm_pipeline_cache_prepare(optimizer->cache);
+            if (config->limits.proven_ms_per_second > 0)
+                pm_ahead_reserve(&device->pipelines->ahead,
+                                 pm_specialized_shaders_take(optimizer->shaders));
+        }
         return optimizer;
     }
     pm_optimizer_destroy(optimizer);

@@ -21,6 +21,7 @@
 #include "layer/shader/optimizer_calls.h"
 #include "layer/shader/pipeline.h"
 
+struct pm_creation; /* optimize_at_once.h */
 struct pm_optimizer;
 
 /* NULL: nothing is optimized on the device, and where that is not for lack of anything to do, why
@@ -33,7 +34,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer);
 
 /* The game has made a pipeline: its first bind will queue its variant, or it is built now
  * (debug.synchronous). Called before the game has the handle. */
-void pm_optimize_pipeline(struct pm_pipeline *pipeline);
+void pm_optimize_pipeline(struct pm_pipeline *pipeline, const struct pm_creation *creation);
 
 /* A pipeline with a wish is bound, and does not wait yet. Where a thread of ours is at it, the next
  * bind tries again. */

@@ -124,7 +124,8 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         return NULL;
     }
     if (pm_contest_note(contest, index, &error))
-        arm->built = pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, &error);
+        arm->built =
+            pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, PM_USE_ANYWHERE, &error);
     if (!arm->built) {
         pm_optimizer_give_back(optimizer, PM_ROOM_ARMS);
         pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
@@ -353,9 +354,10 @@ static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specializ
     struct pm_error error = {0};
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
-    struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, winner, &error);
+    struct pm_optimized *optimized =
+        pm_optimizer_build(optimizer, pipeline, winner, PM_USE_ANYWHERE, &error);
     if (optimized) {
-        pm_optimizer_publish(optimizer, pipeline, optimized);
+        pm_optimizer_publish(optimizer, pipeline, optimized, PM_USE_ANYWHERE);
         return true;
     }
     pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
@@ -381,13 +383,13 @@ static void join(struct pm_optimizer *optimizer, struct pm_contest *contest,
 bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
 {
     struct pm_shader_request request;
-    int64_t took;
+    struct pm_making_cost cost;
     if (!optimizer->device->trials || !pm_session_tests_variants(optimizer->device->instance) ||
         !pm_pipeline_shader_request(pipeline, &request) ||
         pm_specialized_shaders_withhold(optimizer->shaders, &request))
         return true;
     const struct pm_specialized_shader *kept =
-        pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &took);
+        pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &cost);
     /* Or it is tried again: published like any other. */
     if (kept && (kept->timing == PM_TIMING_FASTER || kept->session == PM_SESSION_NONE))
         return use_winner(optimizer, kept, pipeline);

@@ -1,25 +1,15 @@
 /*
- * The optimizer's inside: optimize.c has it, optimize_contest.c the part about A-Z testing,
- * with what both need (optimizer.h).
+ * The optimizer's inside: optimize.c has it, optimize_at_once.c the part about what earlier
+ * sessions proved, optimize_contest.c that about A-Z testing, with what all need (optimizer.h).
  */
 #pragma once
 
 #include "layer/shader/contest.h"
 #include "layer/shader/optimize.h"
-#include "layer/shader/optimizer.h"
+#include "layer/shader/optimize_build.h"
 
 /* ---- optimize.c ---- */
 
-/* Builds a pipeline with a specialized shader that may run anywhere. NULL: see *error. */
-struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
-                                        struct pm_pipeline *pipeline,
-                                        const struct pm_specialized_shader *shader,
-                                        struct pm_error *error);
-/* The pipeline's variant from now on: proven, or to be tried. */
-void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                          struct pm_optimized *optimized);
-/* Its verdict. */
-const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster);
 /* Has the job look for what is to be done; any thread. */
 void pm_optimizer_wake(struct pm_optimizer *optimizer);
 

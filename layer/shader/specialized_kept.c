@@ -21,10 +21,11 @@ struct pm_specialized_kept {
     struct pm_verdicts *verdicts; /* the instance's; NULL: there are none */
     struct pm_words_store *words; /* NULL: nothing can be made again */
     uint64_t options;
-    uint64_t lot;             /* which verdicts this session tries again */
-    bool any;                 /* that may be made again */
-    _Atomic bool tidy;        /* the words are due */
-    _Atomic int64_t saved_at; /* pm_now(); 0: never */
+    uint64_t lot;              /* which verdicts this session tries again */
+    bool any;                  /* that may be made again */
+    struct pm_at_once_sum sum; /* of those that were found faster */
+    _Atomic bool tidy;         /* the words are due */
+    _Atomic int64_t saved_at;  /* pm_now(); 0: never */
 };
 
 /* All but the shader, the driver and the layer that a specialized module depends on. Which
@@ -86,6 +87,9 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     kept->any = kept->words && may_skip_canonicalizing(device) &&
                 (pm_verdicts_any_at_once(kept->verdicts, &environment) ||
                  device->instance->signed_verdicts.count > 0);
+    if (kept->any)
+        kept->sum = pm_verdicts_sum_at_once(kept->verdicts, &environment, time(NULL),
+                                            config->optimize.agreeing_sessions);
     kept->lot = pm_session_seed(device->instance);
     return kept;
 }
@@ -315,11 +319,28 @@ static void take_pushed(const struct pm_kept_variant *variant, struct pm_special
     shader->is_pushed = shader->known.count > 0;
 }
 
+/* What this machine has no verdict on is tried over sessions, or an operator has signed it. */
+static struct pm_making_cost cost_of(const struct pm_specialized_kept *kept,
+                                     const struct pm_kept_variant *variant)
+{
+    const struct pm_config *config = &kept->device->instance->config;
+    return (struct pm_making_cost){
+        .took = (int64_t)variant->made.took,
+        .worth = pm_kept_verdict(variant, time(NULL)) != PM_VERDICT_FASTER ||
+                 pm_kept_is_worth(variant, &kept->sum, config->limits.loading_ms * 1e6),
+    };
+}
+
+int64_t pm_specialized_kept_take(const struct pm_specialized_kept *kept)
+{
+    return (int64_t)kept->sum.took;
+}
+
 bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment, enum pm_specialized_use use,
                               enum pm_uniform_reads reads, uint32_t of,
-                              struct pm_specialized_shader *shader, int64_t *took)
+                              struct pm_specialized_shader *shader, struct pm_making_cost *cost)
 {
     struct chosen chosen;
     struct pm_words words;
@@ -359,6 +380,6 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
     memcpy(shader->recipe, chosen.variant.made.recipe, sizeof shader->recipe);
     shader->subgroup_size = size_of(&chosen.variant);
     take_pushed(&chosen.variant, shader);
-    *took = (int64_t)chosen.variant.made.took;
+    *cost = cost_of(kept, &chosen.variant);
     return true;
 }

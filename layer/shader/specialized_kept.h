@@ -28,7 +28,8 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
 bool pm_specialized_kept_doubts(const struct pm_specialized_kept *kept,
                                 const struct pm_shader_key *key);
 
-/* A shader was made, and the driver took so many nanoseconds for its pipeline. Writes its words:
+/* A shader was made, and the driver took so many nanoseconds for its pipeline
+ * (struct pm_making_cost). Writes its words:
  * compile threads only. */
 void pm_specialized_kept_made(struct pm_specialized_kept *kept,
                               const struct pm_specialized_shader *shader, int64_t took);
@@ -41,7 +42,10 @@ void pm_specialized_kept_save(struct pm_specialized_kept *kept);
 /* Whether there may be any shader to load. */
 bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 
-/* The shader of an original, and how many nanoseconds the driver took for it last:
+/* Nanoseconds that all take which were found faster. */
+int64_t pm_specialized_kept_take(const struct pm_specialized_kept *kept);
+
+/* The shader of an original, and what its pipeline costs:
  * - that was found faster, or that an operator signed as faster, and is used without a trial,
  * - or that is tried over sessions, for the first time or again: then it says with which side,
  *   whether that needs the shader or not,
@@ -53,4 +57,4 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
                               const struct pm_shader_key *original,
                               const struct pm_environment *environment, enum pm_specialized_use use,
                               enum pm_uniform_reads reads, uint32_t of,
-                              struct pm_specialized_shader *shader, int64_t *took);
+                              struct pm_specialized_shader *shader, struct pm_making_cost *cost);

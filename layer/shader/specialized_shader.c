@@ -18,8 +18,8 @@
 struct shader {
     struct pm_specialized_shader made;
     const struct pm_shader_record
-        *record;  /* what it was made of; NULL: an earlier session made it */
-    int64_t took; /* of such a one: nanoseconds of the driver's, last */
+        *record;                /* what it was made of; NULL: an earlier session made it */
+    struct pm_making_cost cost; /* of such a one */
     enum pm_specialized_use use;
     pthread_mutex_t lock; /* held while it is made, so that it is made once */
     bool tried, usable;
@@ -383,7 +383,7 @@ static struct shader *load_proven(struct pm_specialized_shaders *shaders,
         return NULL;
     shader->use = use;
     if (!pm_specialized_kept_load(shaders->kept, original, &environment, use, reads, of,
-                                  &shader->made, &shader->took)) {
+                                  &shader->made, &shader->cost)) {
         free(shader);
         return NULL;
     }
@@ -397,7 +397,7 @@ static struct shader *load_proven(struct pm_specialized_shaders *shaders,
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, enum pm_specialized_use use,
-                              int64_t *took)
+                              struct pm_making_cost *cost)
 {
     const bool pushed = use == PM_USE_PUSHED;
     const enum pm_uniform_reads reads = pushed ? PM_READS_LOADED : request->reads;
@@ -423,7 +423,7 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     if (shader && shader->usable && !shader->made.entry)
         shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
     const bool usable = shader && shader->usable && shader->made.entry;
-    *took = usable ? shader->took : 0;
+    *cost = usable ? shader->cost : (struct pm_making_cost){0};
     pthread_mutex_unlock(&shaders->lock);
     return usable ? &shader->made : NULL;
 }
@@ -443,6 +443,11 @@ bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shad
     return pm_specialized_kept_any(shaders->kept);
 }
 
+int64_t pm_specialized_shaders_take(const struct pm_specialized_shaders *shaders)
+{
+    return pm_specialized_kept_take(shaders->kept);
+}
+
 void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
                                  const struct pm_specialized_shader *made, int64_t took,
                                  bool own_thread)
@@ -457,7 +462,7 @@ void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
         find_proven(shaders, &made->original, made->environment.subgroup_size,
                     made->is_pushed ? PM_USE_PUSHED : PM_USE_ANYWHERE, made->reads);
     if (shader)
-        shader->took = took;
+        shader->cost.took = took;
     pthread_mutex_unlock(&shaders->lock);
 }
 

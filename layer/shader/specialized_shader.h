@@ -16,6 +16,13 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/specialized.h"
 
+/* What its pipeline costs the thread that creates it. */
+struct pm_making_cost {
+    int64_t took; /* nanoseconds of processor time that the driver took last; 0: not known */
+    bool worth;   /* what an earlier session kept of its gain is worth that, where there is not
+                     enough time for all (pm_kept_is_worth) */
+};
+
 struct pm_specialized_shaders;
 
 /* NULL: out of memory. The journal must outlive it. */
@@ -25,13 +32,14 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
 void pm_specialized_shaders_destroy(struct pm_specialized_shaders *shaders);
 
 /* The one that an earlier session on this machine found faster or made and an operator signed as
- * faster, or that is tried over sessions, where it can be had without making anything, and how many
- * nanoseconds the driver took for its pipeline last. Reads two small files at most. NULL: there is
- * none, or only later. */
+ * faster, or that is tried over sessions, where it can be had without making anything, and what
+ * that costs. Reads two small files at most. NULL: there is none, or only later. */
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, enum pm_specialized_use use,
-                              int64_t *took);
+                              struct pm_making_cost *cost);
+/* Nanoseconds that all of them take which were found faster. */
+int64_t pm_specialized_shaders_take(const struct pm_specialized_shaders *shaders);
 /* Whether optimize.withhold withholds the variants of A-Z testing of the shader. Takes as long as
  * finding its key out does. */
 bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
@@ -39,9 +47,9 @@ bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shader
 /* Whether there may be any of these. */
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
 
-/* The driver made a pipeline with it in so many nanoseconds, which later sessions are to know, and
- * with which push constants it may run; on a game's own thread or on a compile thread. Not of what
- * runs in several passes. */
+/* The driver's thread made a pipeline with it in so many nanoseconds of processor time, which later
+ * sessions are to know, and with which push constants it may run; on a game's own thread or on a
+ * compile thread. Not of what runs in several passes. */
 void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
                                  const struct pm_specialized_shader *shader, int64_t took,
                                  bool own_thread);

@@ -502,6 +502,38 @@ static void tiny_ratios_are_kept(void **unused)
     assert_int_equal(kept.tried.ratios[0], 1);
 }
 
+/* Those that two sessions are sure of are summed up; where there is not enough time for all, it is
+ * for those that gain the most in it. */
+static void the_best_first(void **unused)
+{
+    (void)unused;
+    const uint8_t names[] = {'a', 'b', 'c', 'd'};
+    const double ratios[] = {0.5, 0.9, 0.8, 0.5};
+    const uint64_t took[] = {2000, 8000, 3000, 90000};
+    struct pm_kept_variant kept[4];
+    struct pm_verdicts *verdicts = open_it(NULL);
+    for (int i = 0; i < 4; i++) {
+        kept[i] = variant(names[i], PM_VERDICT_FASTER, ratios[i]);
+        kept[i].tried.count = i == 3 ? 1 : 2;
+        kept[i].tried.ratios[0] = (uint32_t)(ratios[i] * 1e6);
+        kept[i].tried.ratios[1] = (uint32_t)(ratios[i] * 1e6) + 1000;
+        kept[i].made.count = 10;
+        kept[i].made.took = took[i];
+        snprintf(kept[i].made.entry_point, sizeof kept[i].made.entry_point, "main");
+        pm_verdicts_put_made(verdicts, &kept[i]);
+        keep(verdicts, &kept[i]);
+    }
+    const struct pm_at_once_sum all = pm_verdicts_sum_at_once(verdicts, &gpu, NOW, 2);
+    assert_true(all.took > 12999 && all.took < 13001); /* and not what one session found */
+    assert_true(all.gain > 0.799 && all.gain < 0.801);
+    for (int i = 0; i < 3; i++)
+        assert_true(pm_kept_is_worth(&kept[i], &all, 13001));
+    assert_true(pm_kept_is_worth(&kept[0], &all, 10000));
+    assert_false(pm_kept_is_worth(&kept[1], &all, 10000));
+    assert_true(pm_kept_is_worth(&kept[2], &all, 10000));
+    pm_verdicts_close(verdicts);
+}
+
 /* Sessions that had either side make a pair, whichever came first. */
 static void sessions_make_pairs(void **unused)
 {
@@ -745,6 +777,7 @@ int main(void)
         JOURNALS_TEST(the_earlier_trial_counts_if_saved_later),
         JOURNALS_TEST(a_sure_one_comes_before_a_newer_one),
         JOURNALS_TEST(tiny_ratios_are_kept),
+        JOURNALS_TEST(the_best_first),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(two_originals_share_nothing),
     };

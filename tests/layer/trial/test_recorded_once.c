@@ -10,6 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* PIPELINES: of a program; WAITED_MS: longer than a busy machine interrupts a thread. */
+enum { PIPELINES = 12, WAITED_MS = 400 };
 
 /* In the sessions to come what is proven is made at once. */
 static void give_time(void)
@@ -19,6 +23,15 @@ static void give_time(void)
     /* As long as a test machine that is busy may take. */
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "0", 1);
+}
+
+/* The limits that a player has. */
+static void give_usual_time(void)
+{
+    unsetenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE");
+    unsetenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND");
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
 }
 
 /* A session with a trial, after which the dispatches' variant is known to be faster. */
@@ -32,11 +45,10 @@ static void prove(void)
     give_time();
 }
 
-/* In the next session, whether the recording of a pipeline that was just created names its variant.
- * Nothing is made in the background meanwhile. */
-static bool is_bound_at_once(void)
+/* Whether the recording of a pipeline that is just created names its variant. Nothing is made in
+ * the background meanwhile. */
+static bool creates_bound(VkCommandBuffer *recorded)
 {
-    pm_harness_open(&trying.h, NULL);
     trying.h.driver->hold_compiles(true);
     trying.compute = optimized_compute(&trying.h);
     VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -47,6 +59,16 @@ static bool is_bound_at_once(void)
     const bool bound = optimized_bound(&trying.h, position, 0) != trying.compute;
     PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
     trying.h.driver->hold_compiles(false);
+    *recorded = buffer;
+    return bound;
+}
+
+/* The same in the next session. */
+static bool is_bound_at_once(void)
+{
+    VkCommandBuffer buffer;
+    pm_harness_open(&trying.h, NULL);
+    const bool bound = creates_bound(&buffer);
     for (int i = 0; i < 3; i++) {
         pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
         PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
@@ -54,6 +76,11 @@ static bool is_bound_at_once(void)
     trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
     pm_harness_close(&trying.h);
     return bound;
+}
+
+static void nothing(VkCommandBuffer buffer)
+{
+    (void)buffer;
 }
 
 /* How often pipelines were created. */
@@ -113,6 +140,87 @@ static void a_long_compile_is_not(void **state)
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "0", 1);
     assert_false(is_bound_at_once());
+}
+
+/* What a thread in the background waits for, a lock that the driver holds while the program draws,
+ * is not what making it takes. */
+static void a_wait_in_the_background_is_none(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PM_NULL_WITHOUT_FEATURES", "pipelineCreationCacheControl", 1);
+    trying.dispatches = trying.background = true;
+    pm_harness_driver()->hold_compiles(true);
+    const uint64_t position = pm_harness_driver()->position();
+    trying_open(80000, NULL);
+    while (creations(position) < 2 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    usleep(WAITED_MS * 1000);
+    trying.h.driver->hold_compiles(false);
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    give_time();
+    char limit[16];
+    snprintf(limit, sizeof limit, "%d", WAITED_MS / 2);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", limit, 1);
+    assert_true(is_bound_at_once());
+}
+
+/* But what the game's own thread has just waited for is. */
+static void a_wait_in_the_creation_is_one(void **state)
+{
+    (void)state;
+    char text[16];
+    setenv("PM_NULL_WITHOUT_FEATURES", "pipelineCreationCacheControl", 1);
+    prove();
+    snprintf(text, sizeof text, "%d", WAITED_MS / 2);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", text, 1);
+    snprintf(text, sizeof text, "%d", WAITED_MS * 1000);
+    setenv("PM_NULL_COMPILE_US", text, 1);
+    assert_false(is_bound_at_once());
+    setenv("PM_NULL_COMPILE_US", "0", 1);
+    assert_true(is_bound_at_once());
+}
+
+/* With the limits that a player has it is made while the program loads, though it takes longer than
+ * there is for one later, and not afterwards. */
+static void loading_has_time_for_it(void **state)
+{
+    (void)state;
+    VkCommandBuffer buffer;
+    setenv("PM_NULL_COMPILE_US", "20000", 1);
+    prove();
+    give_usual_time();
+    pm_harness_open(&trying.h, NULL);
+    assert_true(creates_bound(&buffer));
+    trying_run_frames(nothing, TRYING_ONCE, 20);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    assert_false(creates_bound(&buffer));
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close(&trying.h);
+}
+
+/* However many a program makes, it waits for no more than there is. */
+static void loading_is_not_made_long(void **state)
+{
+    (void)state;
+    VkPipeline pipelines[PIPELINES];
+    VkCommandBuffer buffer;
+    uint32_t bound = 0;
+    setenv("PM_NULL_COMPILE_US", "50000", 1);
+    prove();
+    give_usual_time();
+    pm_harness_open(&trying.h, NULL);
+    for (uint32_t i = 0; i < PIPELINES; i++) {
+        bound += creates_bound(&buffer);
+        pipelines[i] = trying.compute;
+    }
+    /* 200 ms, and 2 of a second's for each. */
+    assert_in_range(bound, 1, 4);
+    for (uint32_t i = 0; i < PIPELINES; i++)
+        trying.h.vk.DestroyPipeline(trying.h.device, pipelines[i], NULL);
+    pm_harness_close(&trying.h);
 }
 
 static void not_in_a_session_that_tries_again(void **state)
@@ -548,11 +656,6 @@ static void nor_does_one_that_was_never_left(void **state)
     trying_close();
 }
 
-static void nothing(VkCommandBuffer buffer)
-{
-    (void)buffer;
-}
-
 /* A pipeline that comes when nothing is timed any more has no side: it is as any other that nothing
  * proves. */
 static void not_what_comes_late(void **state)
@@ -589,6 +692,10 @@ int main(void)
         PM_LAYERED_TEST(what_is_compiled_is_made_at_once),
         PM_LAYERED_TEST(a_short_compile_is_made_at_once),
         PM_LAYERED_TEST(a_long_compile_is_not),
+        PM_LAYERED_TEST(a_wait_in_the_background_is_none),
+        PM_LAYERED_TEST(a_wait_in_the_creation_is_one),
+        PM_LAYERED_TEST(loading_has_time_for_it),
+        PM_LAYERED_TEST(loading_is_not_made_long),
         PM_LAYERED_TEST(a_signed_one_is_made_at_once),
         PM_LAYERED_TEST(libraries_are_not_copied_at_once),
         PM_LAYERED_TEST(not_in_a_session_that_tries_again),

@@ -1,0 +1,167 @@
+#include "layer/shader/optimize_build.h"
+
+#include "base/clock.h"
+#include "layer/core/session.h"
+#include "layer/core/trace.h"
+#include "layer/shader/pipeline_build.h"
+#include "layer/shader/specialized_shader.h"
+#include "layer/shader/variant_files.h"
+#include "profile/variant_parts.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A candidate's verdict. */
+const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    struct pm_optimizer *optimizer = pipeline->device->optimizer;
+    if (atomic_exchange(&optimized->decided, true))
+        return NULL;
+    const bool pushed = optimized->watch.count > 0;
+    atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
+    if (!faster) {
+        if (pushed)
+            atomic_store(&pipeline->folded_best, NULL);
+        else
+            atomic_store(&pipeline->best, 0);
+        pm_optimizer_drop(optimized);
+        return "is not faster, and is dropped";
+    }
+    if (pushed)
+        atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
+    else
+        atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
+    pm_optimizer_has_proven(optimizer);
+    return pipeline->keeps_side ? "is used in this session, to be timed" : "is used from now on";
+}
+
+/* It is used without a trial. */
+static void trust(struct pm_optimized *optimized)
+{
+    pm_candidate_log(optimized->pipeline->device, &optimized->shader->original,
+                     pm_optimizer_decide(&optimized->candidate, true));
+}
+
+static void try_again(struct pm_candidate *candidate)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    atomic_store(&optimized->decided, false);
+    atomic_store(optimized->watch.count > 0 ? &pipeline->folded_candidate : &pipeline->candidate,
+                 candidate);
+}
+
+/* What a variant that runs only where push constants have values is to watch. */
+static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
+                                const struct pm_known_words *known)
+{
+    struct pm_watch watch = {.ranges = pipeline->push_ranges, .count = known->count};
+    for (uint32_t i = 0; i < known->count; i++) {
+        const uint32_t word = known->words[i].point.offset / 4;
+        watch.words[i].word = word;
+        watch.words[i].value = known->words[i].value;
+        watch.mask |= UINT64_C(1) << word;
+    }
+    return watch;
+}
+
+struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
+                                             struct pm_pipeline *pipeline,
+                                             const struct pm_specialized_shader *shader,
+                                             const struct pm_optimized_build *how,
+                                             struct pm_error *error)
+{
+    struct pm_optimized *optimized = calloc(1, sizeof *optimized);
+    if (!optimized) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
+        return NULL;
+    }
+    optimized->pipeline = pipeline;
+    optimized->shader = shader;
+    pm_variant_files_write(pipeline, shader);
+    if (how->use == PM_USE_PUSHED)
+        optimized->watch = watch_of(pipeline, &shader->known);
+    char parts[PM_PARTS_TEXT], name[sizeof PM_TRACE_BUILDS + PM_PARTS_TEXT];
+    pm_parts_format(pm_specialized_parts(shader), parts);
+    snprintf(name, sizeof name, PM_TRACE_BUILDS "%s", parts);
+    const struct pm_replacement replacement = {
+        .words = &shader->module.words,
+        .entry_point = shader->entry_point,
+        .cache = how->cache,
+        .name = name,
+        .subgroup_size = shader->subgroup_size,
+        .original = &shader->original,
+        .if_compiled = how->compiling == PM_COMPILE_NOTHING,
+        .at_once = how->compiling != PM_COMPILE_ALL,
+    };
+    if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
+        optimized->candidate =
+            pm_optimizer_candidate(shader, optimized->built.handle, pm_optimizer_decide);
+        optimized->candidate.again = try_again;
+        if (how->use == PM_USE_PUSHED)
+            optimized->candidate.watch = &optimized->watch;
+        pm_pipeline_cache_grown(optimizer->cache);
+        return optimized;
+    }
+    pm_built_destroy(pipeline->device, &optimized->built);
+    free(optimized);
+    return NULL;
+}
+
+bool pm_optimizer_may_fold(const struct pm_pipeline *pipeline)
+{
+    return pipeline->push_ranges && pm_session_knows_values(pipeline->device->instance);
+}
+
+struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
+                                        struct pm_pipeline *pipeline,
+                                        const struct pm_specialized_shader *shader,
+                                        enum pm_specialized_use use, struct pm_error *error)
+{
+    const struct pm_optimized_build how = {
+        .use = use,
+        .cache = pm_pipeline_cache_get(optimizer->cache),
+        .compiling = PM_COMPILE_ALL,
+    };
+    const int64_t before = pm_used_by_thread();
+    struct pm_optimized *optimized =
+        pm_optimizer_build_with(optimizer, pipeline, shader, &how, error);
+    if (optimized) {
+        pm_specialized_shaders_took(optimizer->shaders, shader, pm_used_by_thread() - before,
+                                    false);
+        atomic_store(&optimizer->unsaved, true);
+    }
+    return optimized;
+}
+
+/* Recordings follow what is pushed before there is anything that asks for it. */
+static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
+{
+    atomic_fetch_or(&of->ranges->watched, of->mask);
+    optimizer->calls.follow(optimizer->device, of->mask);
+    pthread_mutex_lock(&optimizer->lock);
+    optimizer->watched = true;
+    pm_optimizer_set_binds(optimizer);
+    pthread_mutex_unlock(&optimizer->lock);
+}
+
+void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                          struct pm_optimized *optimized, enum pm_specialized_use use)
+{
+    struct pm_device *device = optimizer->device;
+    const bool pushed = use == PM_USE_PUSHED,
+               proven = optimized->shader->timing == PM_TIMING_FASTER;
+    if (pushed)
+        watch(optimizer, &optimized->watch);
+    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
+    if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants ||
+        device->instance->config.debug.recipe) {
+        trust(optimized);
+        if (proven)
+            optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
+        return;
+    }
+    pm_optimizer_offer(optimizer, optimized,
+                       pushed ? &pipeline->folded_candidate : &pipeline->candidate);
+}

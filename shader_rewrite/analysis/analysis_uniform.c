@@ -9,11 +9,12 @@ enum { MOST_BLOCKS = 4096 };
 
 struct finding {
     struct pm_uniform *uniform;
+    enum pm_uniform_scope scope;
     const struct pm_ir_module *module;
     const struct pm_memory *memory;
     const struct pm_cfg *cfg;
     const struct pm_dominators *postdominators;
-    bool *divergent, *parts_in_loops;
+    bool *divergent, *parts_in_loops, *parted;
     bool *branches_apart; /* by block: its branch is divergent, and was followed */
     bool *meets;          /* by block: lanes that took different ways may meet in it */
     uint32_t *from;       /* by block: the last branch from which it was come to, + 1 */
@@ -24,19 +25,69 @@ struct finding {
 
 /* ---- instructions ---- */
 
-/* Built-in inputs that all lanes of a subgroup share. */
-static bool is_uniform_input(const struct pm_ir_instr *variable)
+/* Built-in inputs that all lanes of the workgroup share, or of the subgroup. */
+static bool is_uniform_builtin(const struct finding *f, uint32_t builtin)
+{
+    switch (builtin) {
+    case SpvBuiltInWorkgroupId:
+    case SpvBuiltInNumWorkgroups:
+        return true;
+    case SpvBuiltInSubgroupId:
+    case SpvBuiltInNumSubgroups:
+    case SpvBuiltInSubgroupSize:
+        return f->scope == PM_UNIFORM_SUBGROUP;
+    default:
+        return false;
+    }
+}
+
+static bool is_uniform_input(const struct finding *f, const struct pm_ir_instr *variable)
 {
     for (const struct pm_ir_operand *use = variable->result->first_use; use; use = use->next_use) {
         const struct pm_ir_instr *user = use->user;
-        if (user->opcode != SpvOpDecorate || use != &user->operands[0] ||
-            pm_ir_operand_word(&user->operands[1]) != SpvDecorationBuiltIn)
-            continue;
-        uint32_t builtin = pm_ir_operand_word(&user->operands[2]);
-        if (builtin == SpvBuiltInWorkgroupId || builtin == SpvBuiltInNumWorkgroups)
+        if (user->opcode == SpvOpDecorate && use == &user->operands[0] &&
+            pm_ir_operand_word(&user->operands[1]) == SpvDecorationBuiltIn &&
+            is_uniform_builtin(f, pm_ir_operand_word(&user->operands[2])))
             return true;
     }
     return false;
+}
+
+/* Whether all lanes that do it together get the same, whatever each brings. */
+static bool tells_all_alike(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpGroupNonUniformAll:
+    case SpvOpGroupNonUniformAny:
+    case SpvOpGroupNonUniformAllEqual:
+    case SpvOpGroupNonUniformBroadcastFirst:
+    case SpvOpGroupNonUniformBallot:
+    case SpvOpSubgroupAllKHR:
+    case SpvOpSubgroupAnyKHR:
+    case SpvOpSubgroupAllEqualKHR:
+    case SpvOpSubgroupBallotKHR:
+    case SpvOpSubgroupFirstInvocationKHR:
+        return true;
+    case SpvOpGroupNonUniformIAdd:
+    case SpvOpGroupNonUniformFAdd:
+    case SpvOpGroupNonUniformIMul:
+    case SpvOpGroupNonUniformFMul:
+    case SpvOpGroupNonUniformSMin:
+    case SpvOpGroupNonUniformUMin:
+    case SpvOpGroupNonUniformFMin:
+    case SpvOpGroupNonUniformSMax:
+    case SpvOpGroupNonUniformUMax:
+    case SpvOpGroupNonUniformFMax:
+    case SpvOpGroupNonUniformBitwiseAnd:
+    case SpvOpGroupNonUniformBitwiseOr:
+    case SpvOpGroupNonUniformBitwiseXor:
+    case SpvOpGroupNonUniformLogicalAnd:
+    case SpvOpGroupNonUniformLogicalOr:
+    case SpvOpGroupNonUniformLogicalXor:
+        return pm_ir_operand_word(&instr->operands[1]) == SpvGroupOperationReduce;
+    default:
+        return false;
+    }
 }
 
 /* Memory that all lanes find the same at the same place, and that is never written. */
@@ -51,7 +102,7 @@ static bool variable_is_uniform(const struct finding *f, const struct pm_ir_inst
 {
     uint32_t storage = pm_ir_operand_word(&variable->operands[0]);
     return is_uniform_memory(f, storage) &&
-           (storage != SpvStorageClassInput || is_uniform_input(variable));
+           (storage != SpvStorageClassInput || is_uniform_input(f, variable));
 }
 
 static bool operands_uniform(const struct finding *f, const struct pm_ir_instr *instr)
@@ -107,7 +158,15 @@ static bool is_uniform(const struct finding *f, const struct pm_ir_instr *instr)
         return operands_uniform(f, instr);
     case SpvOpExtInst:
         return pm_ir_is_glsl(instr) && operands_uniform(f, instr);
+    case SpvOpGroupNonUniformBallotFindLSB:
+    case SpvOpGroupNonUniformBallotFindMSB:
+        return f->scope == PM_UNIFORM_SUBGROUP && operands_uniform(f, instr);
+    case SpvOpGroupNonUniformBallotBitCount:
+        return f->scope == PM_UNIFORM_SUBGROUP && operands_uniform(f, instr) &&
+               pm_ir_operand_word(&instr->operands[1]) == SpvGroupOperationReduce;
     default:
+        if (f->scope == PM_UNIFORM_SUBGROUP && tells_all_alike(instr))
+            return true;
         return !pm_ir_opcode_is(instr->opcode, PM_IR_OP_DERIVATIVE) &&
                pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPUTES) && operands_uniform(f, instr);
     }
@@ -182,6 +241,7 @@ static void follow(struct finding *f, uint32_t from)
         uint32_t block = f->pending[at];
         if (block == together)
             continue;
+        f->parted[block] = true;
         for (uint32_t s = g->successor_start[block]; s < g->successor_start[block + 1]; s++)
             reach(f, from, g->successors[s], f->way[block], &count);
     }
@@ -207,6 +267,15 @@ static void find(struct finding *f)
     } while (f->changed);
 }
 
+/* In a loop that some leave before others, these come around alone. */
+static void part_loops(struct finding *f)
+{
+    const struct pm_loops *loops = f->uniform->loops;
+    for (uint32_t b = 0; b < f->cfg->count; b++)
+        for (uint32_t l = loops->loop_of[b]; l != PM_NO_LOOP; l = loops->loops[l].parent)
+            f->parted[b] = f->parted[b] || f->parts_in_loops[l];
+}
+
 /* A constant of which a part is undefined. */
 static bool has_divergent_part(const struct finding *f, const struct pm_ir_instr *constant)
 {
@@ -228,6 +297,7 @@ static void begin(struct finding *f)
             f->divergent[i->result->id] = true;
     if (f->cfg->count <= MOST_BLOCKS)
         return;
+    memset(f->parted, true, f->cfg->count * sizeof(bool));
     memset(f->meets, true, f->cfg->count * sizeof(bool));
     memset(f->branches_apart, true, f->cfg->count * sizeof(bool));
     memset(f->parts_in_loops, true, f->uniform->loops->count * sizeof(bool));
@@ -248,11 +318,12 @@ bool pm_uniform_in(const struct pm_uniform *u, const struct pm_ir_def *def,
     return true;
 }
 
-bool pm_uniform_compute(struct pm_uniform *uniform, const struct pm_ir_module *module,
-                        const struct pm_memory *memory, const struct pm_ir_function *function,
-                        struct pm_arena *arena)
+bool pm_uniform_compute(struct pm_uniform *uniform, enum pm_uniform_scope scope,
+                        const struct pm_ir_module *module, const struct pm_memory *memory,
+                        const struct pm_ir_function *function, struct pm_arena *arena)
 {
     struct finding f = {.uniform = uniform,
+                        .scope = scope,
                         .module = module,
                         .memory = memory,
                         .cfg = pm_cfg(function),
@@ -261,17 +332,20 @@ bool pm_uniform_compute(struct pm_uniform *uniform, const struct pm_ir_module *m
     *uniform = (struct pm_uniform){.loops = pm_loops(function), .id_count = module->bound};
     f.divergent = pm_arena_zalloc(arena, module->bound, sizeof(bool));
     f.parts_in_loops = pm_arena_zalloc(arena, uniform->loops->count + 1u, sizeof(bool));
+    f.parted = pm_arena_zalloc(arena, blocks, sizeof(bool));
     f.branches_apart = pm_arena_zalloc(arena, blocks, sizeof(bool));
     f.meets = pm_arena_zalloc(arena, blocks, sizeof(bool));
     f.from = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
     f.way = pm_arena_zalloc(arena, blocks, sizeof(uint32_t));
     f.pending = pm_arena_zalloc(arena, blocks, 2 * sizeof(uint32_t));
-    if (!f.divergent || !f.parts_in_loops || !f.branches_apart || !f.meets || !f.from || !f.way ||
-        !f.pending)
+    if (!f.divergent || !f.parts_in_loops || !f.parted || !f.branches_apart || !f.meets ||
+        !f.from || !f.way || !f.pending)
         return false;
     uniform->divergent = f.divergent;
     uniform->parts_in_loops = f.parts_in_loops;
+    uniform->parted = f.parted;
     begin(&f);
     find(&f);
+    part_loops(&f);
     return true;
 }

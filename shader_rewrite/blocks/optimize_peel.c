@@ -60,8 +60,12 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     const struct pm_steady_loop *turns = pm_steady_loops(blocks);
     const uint32_t again = PM_QUIRK_CHOOSES_AGAIN | PM_QUIRK_LOADS_AGAIN;
     const bool guards = pm_quirks_of(blocks->info->driver) & again;
+    const struct pm_memory memory = pm_memory_of(module);
     struct pm_leaving_values leaving = {0};
+    struct pm_uniform workgroup;
     if (!turns ||
+        !pm_uniform_compute(&workgroup, PM_UNIFORM_WORKGROUP, module, &memory, blocks->function,
+                            blocks->arena) ||
         (guards && !pm_leaving_values_compute(&leaving, module, blocks->function, blocks->arena))) {
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
         return PM_PASS_FAILED;
@@ -71,7 +75,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
         struct pm_peel peel;
         const char *reason = turns[l].reason;
         if (turns[l].always)
-            reason = pm_peel_check(&peel, blocks, l);
+            reason = pm_peel_check(&peel, blocks, &workgroup, l);
         if (turns[l].always && !reason && guards && reads_what_leaves(&peel, &leaving, loops, l))
             reason = "what it reads decides a value behind it, which the driver computes again";
         const bool done = turns[l].always && !reason;
@@ -93,5 +97,5 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return pm_pass_result_of(true, blocks->changes != before);
 }
 
-const struct pm_pass pm_pass_optimize_peel = {pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS,
-                                              0, run};
+const struct pm_pass pm_pass_optimize_peel = {
+    pass_name, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0, run};

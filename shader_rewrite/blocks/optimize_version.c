@@ -181,7 +181,8 @@ static bool find_facts(struct context *c, struct pm_ir_module *module)
         !pm_leaving_values_compute(&c->leaving, module, c->blocks->function, c->blocks->arena))
         return false;
     return c->lanes_read_behind &&
-           pm_uniform_compute(&c->uniform, module, &memory, c->blocks->function, c->blocks->arena);
+           pm_uniform_compute(&c->uniform, PM_UNIFORM_SUBGROUP, module, &memory,
+                              c->blocks->function, c->blocks->arena);
 }
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)

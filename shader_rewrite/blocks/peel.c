@@ -33,9 +33,18 @@ static bool is_used_behind(const struct pm_peel *p, const struct pm_ir_instr *in
     return false;
 }
 
-static const char *check_instr(const struct pm_peel *p, const struct pm_memory *memory,
-                               const struct pm_ir_instr *i)
+/* A barrier of the workgroup to which all of it comes in each turn, whatever was measured: so it
+ * does in each copy. */
+static bool is_met_by_all(const struct pm_uniform *workgroup, const struct pm_ir_instr *i)
 {
+    return i->opcode == SpvOpControlBarrier && pm_uniform_is_whole(workgroup, i->block);
+}
+
+static const char *check_instr(const struct pm_peel *p, const struct pm_memory *memory,
+                               const struct pm_uniform *workgroup, const struct pm_ir_instr *i)
+{
+    if (is_met_by_all(workgroup, i))
+        return NULL;
     if (pm_ir_opcode_is_terminator(i->opcode) || i->opcode == SpvOpSelectionMerge ||
         i->opcode == SpvOpLoopMerge)
         return NULL;
@@ -122,7 +131,8 @@ static bool find_blocks(struct pm_peel *p, const struct pm_loops *loops, uint32_
     return p->count > 0 && p->blocks[0] == p->header;
 }
 
-const char *pm_peel_check(struct pm_peel *p, const struct pm_blocks *blocks, uint32_t loop)
+const char *pm_peel_check(struct pm_peel *p, const struct pm_blocks *blocks,
+                          const struct pm_uniform *workgroup, uint32_t loop)
 {
     const struct pm_loops *loops = pm_loops(blocks->function);
     const struct pm_loop *l = &loops->loops[loop];
@@ -144,7 +154,7 @@ const char *pm_peel_check(struct pm_peel *p, const struct pm_blocks *blocks, uin
         if (!pm_cfg_reachable(p->cfg, p->blocks[b]->index))
             return "parts of it are never come to";
         for (const struct pm_ir_instr *i = p->blocks[b]->body.first; i; i = i->next) {
-            const char *reason = check_instr(p, &memory, i);
+            const char *reason = check_instr(p, &memory, workgroup, i);
             if (reason)
                 return reason;
         }

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "shader_rewrite/analysis/analysis_uniform.h"
 #include "shader_rewrite/blocks/block_facts.h"
 
 struct pm_peel {
@@ -21,9 +22,11 @@ struct pm_peel {
 };
 
 /* Whether a loop can be peeled: innermost, with one way to its latch, with nothing in it that lanes
- * do together, and with nothing but numbers that is used behind it. NULL: it can, and *peel is
+ * do together but barriers that the code says a whole workgroup meets, and with nothing but numbers
+ * that is used behind it. workgroup: before any was peeled. NULL: it can, and *peel is
  * ready; else why not. */
-const char *pm_peel_check(struct pm_peel *peel, const struct pm_blocks *blocks, uint32_t loop);
+const char *pm_peel_check(struct pm_peel *peel, const struct pm_blocks *blocks,
+                          const struct pm_uniform *workgroup, uint32_t loop);
 
 /* Peels so many turns, 1 or more. What was known of the function's blocks no longer holds, but
  * other loops, in which this one is not, can still be peeled by what was found before. */

@@ -16,6 +16,8 @@
 struct pm_block_point {
     uint32_t label;    /* id of the block's OpLabel in the canonical module */
     bool at_most_once; /* not inside a loop: runs once per invocation at most */
+    bool is_whole; /* the code says that all of a workgroup enter it, or none (analysis_uniform.h);
+                      false in a fragment shader, which has no workgroups */
 };
 struct pm_block_points {
     struct pm_block_point *points; /* in the module's block order; point 0 is the entry block */

@@ -1,9 +1,10 @@
 #include "shader_rewrite/points/points_blocks.h"
 
+#include "shader_rewrite/analysis/analysis_uniform.h"
 #include <stdlib.h>
 
-static bool find(const struct pm_ir_function *function, struct pm_block_points *out,
-                 struct pm_error *error)
+static bool find(const struct pm_ir_function *function, const struct pm_uniform *workgroup,
+                 struct pm_block_points *out, struct pm_error *error)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
     const struct pm_loops *loops = pm_loops(function);
@@ -16,6 +17,7 @@ static bool find(const struct pm_ir_function *function, struct pm_block_points *
         out->points[out->count++] = (struct pm_block_point){
             .label = cfg->blocks[b]->label->result->id,
             .at_most_once = loops->loop_of[b] == PM_NO_LOOP,
+            .is_whole = workgroup && pm_uniform_is_whole(workgroup, cfg->blocks[b]),
         };
     }
     return true;
@@ -27,11 +29,21 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     enum pm_stage stage;
     *out = (struct pm_block_points){0};
     const struct pm_ir_function *function = pm_entry_function(module, &stage, error);
-    return pm_pass_result_of(function && find(function, out, error), false);
+    struct pm_arena *arena = function ? pm_arena_create(0) : NULL;
+    const struct pm_memory memory = pm_memory_of(module);
+    struct pm_uniform workgroup;
+    bool ok = arena && pm_uniform_compute(&workgroup, PM_UNIFORM_WORKGROUP, module, &memory,
+                                          function, arena);
+    if (function && !ok)
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    ok = ok && find(function, stage == PM_STAGE_COMPUTE ? &workgroup : NULL, out, error);
+    pm_arena_destroy(arena);
+    return pm_pass_result_of(ok, false);
 }
 
-const struct pm_pass pm_pass_points_blocks = {"points_blocks", PM_ANALYSIS_CFG | PM_ANALYSIS_LOOPS,
-                                              PM_ANALYSIS_ALL, run};
+const struct pm_pass pm_pass_points_blocks = {
+    "points_blocks", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS,
+    PM_ANALYSIS_ALL, run};
 
 bool pm_points_blocks(const uint32_t *words, size_t count, struct pm_block_points *out,
                       struct pm_error *error)

@@ -119,7 +119,7 @@ static bool look(struct wrong *w, const struct pm_ir_module *module, struct pm_a
     w->blocks = pm_arena_zalloc(arena, count, sizeof *w->blocks);
     w->joined = pm_arena_zalloc(arena, count, sizeof *w->joined);
     if (!w->values || !w->blocks || !w->joined ||
-        !pm_uniform_compute(&w->uniform, module, &memory, w->function, arena))
+        !pm_uniform_compute(&w->uniform, PM_UNIFORM_WORKGROUP, module, &memory, w->function, arena))
         return false;
     do {
         w->changed = false;

@@ -92,6 +92,7 @@ for step in 'guard floats' 'optimizer: simplify' validate; do
 done
 expect 0 'in a loop' "$piecemeal" shader points_blocks "$work/c.spv"
 expect 0 '"at_most_once":.*true' "$piecemeal" shader points_blocks "$work/c.spv" --json
+expect 0 '"whole_workgroups":.*(true|false)' "$piecemeal" shader points_blocks "$work/c.spv" --json
 expect 0 'counter bytes' "$piecemeal" shader instrument_blocks "$work/c.spv" -o "$work/i.spv" --points all
 expect 0 '' "$piecemeal" shader validate "$work/i.spv"
 expect 0 '2 points' "$piecemeal" shader instrument_blocks "$work/c.spv" --points 0,2 --no-int64 --slots 4

@@ -27,8 +27,9 @@ struct pm_export {
     const char *shader;                     /* only those whose key's text starts so; NULL: all */
     const struct pm_left_alone *left_alone; /* of the game, for JSON; NULL: not asked for */
     const struct pm_races *races;           /* likewise */
-    const char *store;    /* folder of the shader store, for Fossilize; NULL: the default one */
-    FILE *index;          /* Fossilize: a line for each; NULL: nothing is said */
+    const char
+        *store;  /* folder of the shader store, for Fossilize and LLVM; NULL: the default one */
+    FILE *index; /* Fossilize: a line for each; NULL: nothing is said */
     double uniform_share; /* optimize.uniform_share of the game, for LLVM */
 };
 
@@ -52,7 +53,8 @@ bool pm_export_collapsed(const struct pm_export *export, FILE *out, struct pm_er
  * never run; a comment says how many. A comment above a function says which blocks are uniform,
  * since the text format has no field for it, in the forms of the offload RFC: the function's
  * attribute, U or D a block, and the profile's UniformityBits, a bit a block from the least
- * significant on, in hex. */
+ * significant on, in hex. Of a compute shader that is in the store another comment says which
+ * blocks whole workgroups enter by the code: W or - a block. */
 bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* pprof's profile.proto, gzip-compressed. A function is a shader, a line number is a block; the

@@ -20,6 +20,7 @@ struct pm_report_block {
     uint32_t successor_count;
     uint32_t instructions; /* without its label */
     bool at_most_once;
+    bool is_whole; /* as of struct pm_block_point */
     bool sampled;
     double cycles;             /* of one run by a subgroup, estimated */
     double cost;               /* its share of the shader's cycles, 0 to 1 */

@@ -43,10 +43,11 @@ static bool draw_title(const struct pm_report_block *block, uint32_t number, str
                             "cycles a run; runs %.4g times "
                             "an invocation, 95 %% interval %.4g to %.4g; %u instructions, %u "
                             "sampled calls, %.0f %% of lanes "
-                            "in uniform subgroups</title>",
+                            "in uniform subgroups%s</title>",
                             number, 100 * block->cost, block->cycles, block->frequency.ratio,
                             block->frequency.ratio_low, block->frequency.ratio_high,
-                            block->instructions, block->calls, 100 * block->uniform.ratio);
+                            block->instructions, block->calls, 100 * block->uniform.ratio,
+                            block->is_whole ? "; by the code entered by whole workgroups" : "");
 }
 
 static bool draw_box(const struct drawing *d, uint32_t first, double cost, bool loop, bool several,

@@ -73,6 +73,7 @@ static void fill_estimates(const struct pm_block_points *points, struct pm_repor
     for (uint32_t i = 0; i < shader->block_count; i++) {
         struct pm_report_block *block = &shader->blocks[i];
         block->at_most_once = points->points[i].at_most_once;
+        block->is_whole = points->points[i].is_whole;
         if (!shader->estimates->points)
             continue;
         const struct pm_point_estimate *estimate = &shader->estimates->points[i];

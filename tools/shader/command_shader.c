@@ -81,13 +81,15 @@ static bool points_blocks(struct pm_shader_options *options, const struct pm_wor
     cJSON *list = cJSON_CreateArray();
     for (uint32_t i = 0; i < points.count; i++) {
         if (!options->json) {
-            printf("%u: %%%u%s\n", i, points.points[i].label,
-                   points.points[i].at_most_once ? "" : " (in a loop)");
+            printf("%u: %%%u%s%s\n", i, points.points[i].label,
+                   points.points[i].at_most_once ? "" : " (in a loop)",
+                   points.points[i].is_whole ? ", whole workgroups" : "");
             continue;
         }
         cJSON *point = cJSON_CreateObject();
         cJSON_AddNumberToObject(point, "label", points.points[i].label);
         cJSON_AddBoolToObject(point, "at_most_once", points.points[i].at_most_once);
+        cJSON_AddBoolToObject(point, "whole_workgroups", points.points[i].is_whole);
         cJSON_AddItemToArray(list, point);
     }
     if (options->json)

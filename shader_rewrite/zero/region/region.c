@@ -46,7 +46,8 @@ bool pm_zero_round_init(struct pm_zero_round *round, struct pm_ir_module *module
         !pm_quads_compute(&round->quads, function, arena) ||
         !pm_leaving_values_compute(&round->leaving, module, function, arena) ||
         !pm_detail_levels_compute(&round->levels, &round->memory, module, function, arena) ||
-        !pm_uniform_compute(&round->uniform, module, &round->memory, function, arena) ||
+        !pm_uniform_compute(&round->uniform, PM_UNIFORM_WORKGROUP, module, &round->memory, function,
+                            arena) ||
         !pm_float_permission_compute(&round->permission, module, function, float_zero, arena))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     return true;

@@ -1,4 +1,5 @@
-/* Which values are the same in all lanes of a subgroup: of each that a shader stores, in order. */
+/* Which values are the same in all lanes of a workgroup, or of a subgroup only: of each that a
+ * shader stores, in order; and which of the stores whole workgroups come to. */
 #include "shader_rewrite/analysis/analysis_uniform.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
@@ -11,12 +12,14 @@
 /* %u is a float of a uniform buffer, %d one that each lane reads for itself, %p of a push constant;
  * %u_yes and %d_yes are booleans of them.. */
 static const char frame[] =
-    "OpCapability Shader\n"
+    "OpCapability Shader\nOpCapability GroupNonUniformVote\n"
+    "OpCapability GroupNonUniformBallot\nOpCapability GroupNonUniformArithmetic\n"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical GLSL450\n"
-    "OpEntryPoint GLCompute %%main \"main\" %%id %%group\n"
+    "OpEntryPoint GLCompute %%main \"main\" %%id %%group %%sub\n"
     "OpExecutionMode %%main LocalSize 64 1 1\n"
     "OpDecorate %%id BuiltIn LocalInvocationIndex\nOpDecorate %%group BuiltIn WorkgroupId\n"
+    "OpDecorate %%sub BuiltIn SubgroupId\n"
     "OpDecorate %%array ArrayStride 16\nOpDecorate %%floats ArrayStride 4\n"
     "OpDecorate %%block Block\nOpMemberDecorate %%block 0 Offset 0\n"
     "OpDecorate %%out_block Block\nOpMemberDecorate %%out_block 0 Offset 0\n"
@@ -33,10 +36,12 @@ static const char frame[] =
     "%%p_push = OpTypePointer PushConstant %%push_block\n"
     "%%p_u = OpTypePointer Uniform %%float\n%%p_s = OpTypePointer StorageBuffer %%float\n"
     "%%p_pf = OpTypePointer PushConstant %%float\n"
+    "%%u3 = OpConstant %%uint 3\n%%uint4 = OpTypeVector %%uint 4\n"
     "%%p_id = OpTypePointer Input %%uint\n%%p_id3 = OpTypePointer Input %%uint3\n"
     "%%in = OpVariable %%p_block Uniform\n%%out = OpVariable %%p_out StorageBuffer\n"
     "%%push = OpVariable %%p_push PushConstant\n"
     "%%id = OpVariable %%p_id Input\n%%group = OpVariable %%p_id3 Input\n"
+    "%%sub = OpVariable %%p_id Input\n"
     "%%function = OpTypeFunction %%void\n"
     "%%main = OpFunction %%void None %%function\n%%entry = OpLabel\n"
     "%%at = OpLoad %%uint %%id\n%%to = OpAccessChain %%p_s %%out %%u0 %%at\n"
@@ -47,10 +52,36 @@ static const char frame[] =
     "%s"
     "OpReturn\nOpFunctionEnd\n";
 
-/* expected: a letter for each OpStore, u or d: whether what it stores is uniform there. */
-static void check(const char *body, const char *expected)
+/* A letter for each OpStore, u or d: whether what it stores is uniform there, or w or p: whether
+ * all come to it or none, or some without the others. */
+struct expected {
+    const char *values, *blocks; /* NULL: not looked at */
+};
+
+static void look(const struct pm_ir_module *module, const struct pm_ir_function *function,
+                 enum pm_uniform_scope scope, const struct expected *expected)
 {
-    char *text, found[64] = "";
+    char values[64] = "", blocks[64] = "";
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_memory memory = pm_memory_of(module);
+    struct pm_uniform uniform;
+    assert_true(pm_uniform_compute(&uniform, scope, module, &memory, function, arena));
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            if (i->opcode == SpvOpStore) {
+                strcat(values, pm_uniform_in(&uniform, i->operands[1].def, b) ? "u" : "d");
+                strcat(blocks, pm_uniform_is_whole(&uniform, b) ? "w" : "p");
+            }
+    if (expected->values)
+        assert_string_equal(values, expected->values);
+    if (expected->blocks)
+        assert_string_equal(blocks, expected->blocks);
+    pm_arena_destroy(arena);
+}
+
+static void check_scopes(const char *body, struct expected workgroup, struct expected subgroup)
+{
+    char *text;
     struct pm_error error = {0};
     assert_true(asprintf(&text, frame, body) > 0);
     struct pm_words words = pm_test_assemble(text, 3);
@@ -58,21 +89,24 @@ static void check(const char *body, const char *expected)
     if (!pm_validate(words.data, words.count, &(struct pm_target){.vulkan_minor = 3}, &error))
         fail_msg("%s", error.message);
     struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
-    struct pm_arena *arena = pm_arena_create(0);
     struct pm_ir_function *function = module->first_function;
-    struct pm_memory memory = pm_memory_of(module);
-    struct pm_uniform uniform;
     assert_true(pm_analysis_require(
         function, PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, &error));
-    assert_true(pm_uniform_compute(&uniform, module, &memory, function, arena));
-    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
-        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (i->opcode == SpvOpStore)
-                strcat(found, pm_uniform_in(&uniform, i->operands[1].def, b) ? "u" : "d");
-    assert_string_equal(found, expected);
-    pm_arena_destroy(arena);
+    look(module, function, PM_UNIFORM_WORKGROUP, &workgroup);
+    look(module, function, PM_UNIFORM_SUBGROUP, &subgroup);
     pm_ir_module_destroy(module);
     pm_words_finish(&words);
+}
+
+/* What is of no subgroup operation is the same of both. */
+static void check(const char *body, const char *values)
+{
+    check_scopes(body, (struct expected){.values = values}, (struct expected){.values = values});
+}
+
+static void check_blocks(const char *body, const char *blocks)
+{
+    check_scopes(body, (struct expected){.blocks = blocks}, (struct expected){.blocks = blocks});
 }
 
 static void test_values(void **state)
@@ -185,12 +219,82 @@ static void test_only_break(void **state)
     check(text, "udu");
 }
 
+/* What a subgroup finds out together is another value in the next one. */
+static void test_subgroups(void **state)
+{
+    (void)state;
+    check_scopes("%any = OpGroupNonUniformAny %bool %u3 %d_yes\n"
+                 "%v = OpSelect %float %any %f0 %f1\n"
+                 "%ballot = OpGroupNonUniformBallot %uint4 %u3 %d_yes\n"
+                 "%bits = OpGroupNonUniformBallotBitCount %uint %u3 Reduce %ballot\n"
+                 "%b = OpConvertUToF %float %bits\n"
+                 "%rank = OpGroupNonUniformBallotBitCount %uint %u3 ExclusiveScan %ballot\n"
+                 "%r = OpConvertUToF %float %rank\n"
+                 "%first = OpGroupNonUniformBroadcastFirst %float %u3 %d\n"
+                 "%sum = OpGroupNonUniformFAdd %float %u3 Reduce %d\n"
+                 "%scan = OpGroupNonUniformFAdd %float %u3 InclusiveScan %d\n"
+                 "%elect = OpGroupNonUniformElect %bool %u3\n"
+                 "%e = OpSelect %float %elect %f0 %f1\n"
+                 "%number = OpLoad %uint %sub\n%n = OpConvertUToF %float %number\n"
+                 "OpStore %to %v\nOpStore %to %b\nOpStore %to %r\nOpStore %to %first\n"
+                 "OpStore %to %sum\nOpStore %to %scan\nOpStore %to %e\nOpStore %to %n\n"
+                 "OpStore %to %u\n",
+                 (struct expected){"ddddddddu", "wwwwwwwww"},
+                 (struct expected){"uuduudduu", "wwwwwwwww"});
+    /* And so is what it decides. */
+    check_scopes("%any = OpGroupNonUniformAny %bool %u3 %d_yes\n"
+                 "OpSelectionMerge %m None\nOpBranchConditional %any %a %m\n"
+                 "%a = OpLabel\nOpStore %to %f1\nOpBranch %m\n"
+                 "%m = OpLabel\n%y = OpPhi %float %f0 %entry %f1 %a\nOpStore %to %y\n",
+                 (struct expected){"ud", "pw"}, (struct expected){"uu", "ww"});
+}
+
+/* Whole are those that no divergent branch decides, or behind which all ways have met. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    static const char selection[] =
+        "OpSelectionMerge %%m None\nOpBranchConditional %%%c_yes %%a %%b\n"
+        "%%a = OpLabel\nOpStore %%to %%f1\n%s\n"
+        "%%b = OpLabel\nOpStore %%to %%f1\nOpBranch %%m\n"
+        "%%m = OpLabel\nOpStore %%to %%f0\n";
+    char text[2048];
+    snprintf(text, sizeof(text), selection, 'u', "OpBranch %m");
+    check_blocks(text, "www");
+    snprintf(text, sizeof(text), selection, 'd', "OpBranch %m");
+    check_blocks(text, "ppw");
+    /* Some end there: behind it they are missing. */
+    snprintf(text, sizeof(text), selection, 'u', "OpReturn");
+    check_blocks(text, "www");
+    snprintf(text, sizeof(text), selection, 'd', "OpReturn");
+    check_blocks(text, "ppp");
+    /* Some leave a loop early, or go on to its next turn. */
+    static const char loop[] =
+        "OpStore %%to %%u\nOpBranch %%h\n"
+        "%%h = OpLabel\n%%i = OpPhi %%uint %%u0 %%entry %%next %%c\nOpStore %%to %%u\n"
+        "OpLoopMerge %%m %%c None\nOpBranch %%t\n"
+        "%%t = OpLabel\nOpStore %%to %%u\nOpBranchConditional %%%c_yes %%m %%s\n"
+        "%%s = OpLabel\nOpStore %%to %%u\nOpSelectionMerge %%sm None\n"
+        "OpBranchConditional %%%c_yes %%c %%sm\n"
+        "%%sm = OpLabel\nOpStore %%to %%u\nOpBranch %%c\n"
+        "%%c = OpLabel\nOpStore %%to %%u\n%%next = OpIAdd %%uint %%i %%u1\n"
+        "%%on = OpULessThan %%bool %%next %%u16\nOpBranchConditional %%on %%h %%m\n"
+        "%%m = OpLabel\nOpStore %%to %%u\n";
+    snprintf(text, sizeof(text), loop, 'u', 'u');
+    check_blocks(text, "wwwwwww");
+    snprintf(text, sizeof(text), loop, 'd', 'u');
+    check_blocks(text, "wpppppw");
+    snprintf(text, sizeof(text), loop, 'u', 'd');
+    check_blocks(text, "wwwwpww");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_values),     cmocka_unit_test(test_merges),
         cmocka_unit_test(test_loops),      cmocka_unit_test(test_breaks),
-        cmocka_unit_test(test_only_break),
+        cmocka_unit_test(test_only_break), cmocka_unit_test(test_subgroups),
+        cmocka_unit_test(test_blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

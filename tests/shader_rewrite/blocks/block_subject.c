@@ -12,7 +12,7 @@
 #include "tests/cmocka_includes.h"
 
 static const char frame[] =
-    "OpCapability Shader\n"
+    "OpCapability Shader\nOpCapability GroupNonUniformVote\n"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical GLSL450\n"
     "OpEntryPoint %s %%main \"main\" %%id%s\n"

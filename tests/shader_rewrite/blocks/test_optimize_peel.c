@@ -11,8 +11,10 @@
 /* Blocks: 0, 1 header, 2 body, 3 latch, 4 behind. The sum and the number of turns are used behind.
  */
 #define LOOP(inside) LOOP_SAYS("None", inside)
-#define LOOP_SAYS(control, inside)                                                                 \
-    "%n = OpConvertFToU %uint %u\nOpBranch %loop\n"                                                \
+#define LOOP_SAYS(control, inside) LOOP_OF("u", control, inside)
+#define LOOP_TO(turns, inside) LOOP_OF(turns, "None", inside)
+#define LOOP_OF(turns, control, inside)                                                            \
+    "%n = OpConvertFToU %uint %" turns "\nOpBranch %loop\n"                                        \
     "%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"                                     \
     "%sum = OpPhi %float %f0 %entry %sum2 %latch\n"                                                \
     "%more = OpULessThan %bool %i %n\nOpLoopMerge %end %latch " control "\n"                       \
@@ -168,7 +170,8 @@ static void test_refused(void **state)
         uint32_t header;
         const char *reason;
     } rows[] = {
-        {LOOP("OpControlBarrier %u2 %u2 %u0\n"), &five, 1, "lanes do something together in it"},
+        {LOOP_TO("d", "OpControlBarrier %u2 %u2 %u0\n"), &five, 1,
+         "lanes do something together in it"},
         {LOOP("OpSelectionMerge %met None\nOpBranchConditional %d_yes %leave %met\n"
               "%leave = OpLabel\nOpBranch %latch\n%met = OpLabel\n"),
          &(const struct block_known){
@@ -189,6 +192,20 @@ static void test_refused(void **state)
         block_subject_finish(&out);
         block_subject_finish(&subject);
     }
+}
+
+/* By the code whole workgroups turn, so barriers are met in copies as in turns. */
+static void test_barrier_of_whole_workgroups(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(LOOP("OpControlBarrier %u2 %u2 %u0\n"));
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_peel", &five, &report);
+    block_decided(report, 1, true, "it turns equally often");
+    assert_int_equal(pm_test_count(&out.words, "OpControlBarrier"), 6);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
 }
 
 /* What a loop reads is used behind it: left alone, but for a driver that takes it as it was. */
@@ -268,6 +285,7 @@ int main(void)
                                        cmocka_unit_test(test_the_rest_makes_no_promise),
                                        cmocka_unit_test(test_the_rest_is_not_unrolled),
                                        cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_barrier_of_whole_workgroups),
                                        cmocka_unit_test(test_read_and_used_behind),
                                        cmocka_unit_test(test_breaks),
                                        cmocka_unit_test(test_left_inside)};

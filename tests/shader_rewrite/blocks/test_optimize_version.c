@@ -62,6 +62,21 @@ static void test_helpers_enter(void **state)
     check_helpers(block_subject(RARE("%d_yes", "%rare %end", "")), "OpLogical", 0);
 }
 
+/* The subgroup has voted already: it takes one way. */
+static void test_voted_before(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(
+        "%voted = OpGroupNonUniformAny %bool %u3 %d_yes\n" RARE("%voted", "%rare %end", ""));
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_version", &rare, &report);
+    block_decided(report, 0, false, "its condition is uniform already");
+    assert_int_equal(pm_test_count(&out.words, "OpGroupNonUniform"), 1);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
 static void test_refused(void **state)
 {
     (void)state;
@@ -106,6 +121,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_votes), cmocka_unit_test(test_helpers_enter),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_several)};
+        cmocka_unit_test(test_voted_before), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_several)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,11 @@
 /* The export formats: byte by byte where they are ours to choose, and read back by the tools they
  * are for: every llvm-profdata that is installed, and protoc. */
+#include "profile/shader_store.h"
+#include "shader_rewrite/shader_rewrite.h"
 #include "tools/export/export.h"
 
 #include "tests/cmocka_includes.h"
+#include "tests/shader_rewrite/spirv_text.h"
 #include "tests/temporary.h"
 #include <cjson/cJSON.h>
 #include <glob.h>
@@ -283,6 +286,69 @@ static void test_llvm_uniformity(void **state)
     free(text);
 }
 
+/* Half of each workgroup enters the middle one of three blocks, or with WorkgroupId all or none. */
+static struct pm_words selecting(const char *builtin)
+{
+    char text[1024];
+    snprintf(
+        text, sizeof(text),
+        "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+        "OpEntryPoint GLCompute %%main \"main\" %%id\nOpExecutionMode %%main LocalSize 64 1 1\n"
+        "OpDecorate %%id BuiltIn %s\n"
+        "%%void = OpTypeVoid\n%%bool = OpTypeBool\n%%uint = OpTypeInt 32 0\n"
+        "%%uint3 = OpTypeVector %%uint 3\n%%p = OpTypePointer Input %%uint3\n"
+        "%%u32 = OpConstant %%uint 32\n%%id = OpVariable %%p Input\n"
+        "%%function = OpTypeFunction %%void\n%%main = OpFunction %%void None %%function\n"
+        "%%entry = OpLabel\n%%v = OpLoad %%uint3 %%id\n%%x = OpCompositeExtract %%uint %%v 0\n"
+        "%%less = OpULessThan %%bool %%x %%u32\nOpSelectionMerge %%end None\n"
+        "OpBranchConditional %%less %%half %%end\n%%half = OpLabel\nOpBranch %%end\n"
+        "%%end = OpLabel\nOpReturn\nOpFunctionEnd\n",
+        builtin);
+    return pm_test_assemble(text, 3);
+}
+
+/* Where this machine has the code, it says which blocks whole workgroups enter. */
+static void test_llvm_workgroups(void **state)
+{
+    (void)state;
+    char path[128];
+    snprintf(path, sizeof(path), "%s/store", folder);
+    static const char *const builtins[] = {"LocalInvocationId", "WorkgroupId"},
+                             *const said[] = {"\n# workgroup-uniformity=W-W\n",
+                                              "\n# workgroup-uniformity=WWW\n"};
+    for (int i = 0; i < 2; i++) {
+        struct pm_words words = selecting(builtins[i]);
+        const struct pm_stored_shader stored = {
+            .key = pm_shader_key_compute(pm_canonicalize_recipe(), words.data, words.count),
+            .recipe = pm_canonicalize_recipe(),
+            .stage = PM_STAGE_COMPUTE,
+            .name = "",
+            .entry_point = "main",
+            .original = words.data,
+            .original_count = words.count,
+            .canonical = words.data,
+            .canonical_count = words.count};
+        struct pm_error error = {0};
+        struct pm_shader_store *store = pm_shader_store_open(path, 1 << 20);
+        if (!pm_shader_store_write(store, &stored.key, &stored, &error))
+            fail_msg("%s", error.message);
+        pm_shader_store_close(store);
+        struct sample sample;
+        make(&sample);
+        sample.shaders[0].key = stored.key;
+        const struct pm_export export = {
+            .database = &sample.database, .store = path, .uniform_share = 0.9};
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        assert_true(pm_export_llvm(&export, out, NULL));
+        assert_int_equal(fclose(out), 0);
+        says(text, said[i]);
+        free(text);
+        pm_words_finish(&words);
+    }
+}
+
 static void test_pprof(void **state)
 {
     (void)state;
@@ -333,10 +399,15 @@ static int tear_down(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_collapsed),          cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_csv_formulas),       cmocka_unit_test(test_json),
-        cmocka_unit_test(test_counts_are_bounded), cmocka_unit_test(test_llvm),
-        cmocka_unit_test(test_llvm_uniformity),    cmocka_unit_test(test_pprof),
+        cmocka_unit_test(test_collapsed),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_formulas),
+        cmocka_unit_test(test_json),
+        cmocka_unit_test(test_counts_are_bounded),
+        cmocka_unit_test(test_llvm),
+        cmocka_unit_test(test_llvm_uniformity),
+        cmocka_unit_test(test_llvm_workgroups),
+        cmocka_unit_test(test_pprof),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

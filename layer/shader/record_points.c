@@ -1,7 +1,9 @@
 #include "layer/shader/record_points.h"
 
 #include "layer/core/session.h"
+#include "layer/shader/published.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include <math.h>
 #include <stdlib.h>
 
 static bool allocate(struct pm_record_points *points, uint32_t space)
@@ -48,21 +50,56 @@ static bool find_turns(const struct pm_words *canonical, struct pm_record_points
     return allocated || no_memory(error);
 }
 
+/* By point, what counting its lanes takes, in atomics a subgroup, by what is published: one
+ * where a part of the subgroup enters it. To be freed; NULL: nothing is known. */
+static double *published_weights(const struct pm_device *device, const struct pm_shader_key *key,
+                                 const struct pm_environment *environment, uint32_t space)
+{
+    struct pm_shader_estimates found;
+    if (!pm_find_published(device, key, environment, PM_KIND_BLOCK, &found))
+        return NULL;
+    double *weights = found.space == space ? malloc(space * sizeof *weights) : NULL;
+    for (uint32_t i = 0; weights && i < space; i++) {
+        const struct pm_ratio *of = found.points[i].measures;
+        const double entries = of[PM_MEASURE_SUBGROUPS].ratio;
+        const double whole = of[PM_MEASURE_FREQUENCY].ratio * of[PM_MEASURE_UNIFORM].ratio;
+        const double parts = entries > whole ? entries - whole : 0;
+        weights[i] = of[PM_MEASURE_SUBGROUPS].clusters == 0
+                         ? (double)NAN
+                         : parts + PM_FLOW_PASSED * (entries - parts);
+    }
+    pm_shader_estimates_finish(&found);
+    return weights;
+}
+
 /* Whole batches alone have all that lanes follow from. Without it they are counted everywhere. */
-static void find_flow(const struct pm_device *device, const struct pm_words *canonical,
+static void find_flow(const struct pm_device *device, const struct pm_shader_key *key,
+                      const struct pm_environment *environment, const struct pm_words *canonical,
                       struct pm_record_points *points)
 {
     struct pm_error error;
+    struct pm_flow_points *flow = &points->flow;
     if (device->instance->config.sampler.batch != PM_BATCH_ALL ||
         !device->instance->config.sampler.follow)
         return;
-    if (!pm_points_flow(canonical->data, canonical->count, NULL, &points->flow, &error))
+    double *weights = published_weights(device, key, environment, points->space);
+    if (!pm_points_flow(canonical->data, canonical->count, weights, flow, &error)) {
         pm_log_info(device->instance->log, "lanes are counted in every block of a shader: %s",
                     error.message);
-    else
-        pm_log_debug(device->instance->log,
-                     "a shader's blocks: lanes are counted in %u of %u, the others' follow",
-                     points->flow.count, points->flow.space);
+    } else if (!pm_flow_is_worth(flow)) {
+        pm_log_info(device->instance->log,
+                    "a shader's blocks: lanes are counted in all %u, since %s following "
+                    "saves but %.2g atomics a subgroup",
+                    flow->space, weights ? "by its profile" : "by its code", flow->saved);
+        pm_flow_points_finish(flow);
+    } else {
+        pm_log_info(device->instance->log,
+                    "a shader's blocks: lanes are counted in %u of %u, the others' follow, which "
+                    "saves %u counters, %s %.2g atomics a subgroup",
+                    flow->count, flow->space, flow->space - 1 - flow->count,
+                    weights ? "by its profile" : "by its code up to", flow->saved);
+    }
+    free(weights);
 }
 
 /* Whoever has all specialized that can be. */
@@ -118,14 +155,16 @@ static bool find_constants(const struct pm_device *device, const struct pm_words
     return true;
 }
 
-static bool find(const struct pm_device *device, const struct pm_words *canonical,
+static bool find(const struct pm_device *device, const struct pm_shader_key *key,
+                 const struct pm_environment *environment, const struct pm_words *canonical,
                  struct pm_record_points *points, struct pm_error *error)
 {
     const uint32_t kinds = device->instance->config.sampler.kinds;
     const struct pm_device_abilities *abilities = &device->abilities;
     if (points->kind == PM_KIND_BLOCK)
-        return !(kinds & PM_KIND_BIT_BLOCK) || (find_blocks(canonical, points, error) &&
-                                                (find_flow(device, canonical, points), true));
+        return !(kinds & PM_KIND_BIT_BLOCK) ||
+               (find_blocks(canonical, points, error) &&
+                (find_flow(device, key, environment, canonical, points), true));
     if (points->kind == PM_KIND_TURNS)
         return !(kinds & PM_KIND_BIT_TURNS) || find_turns(canonical, points, error);
     if (points->kind == PM_KIND_CONSTANT)
@@ -135,7 +174,9 @@ static bool find(const struct pm_device *device, const struct pm_words *canonica
            find_zero(device, canonical, points, error);
 }
 
-bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
+bool pm_record_points_find(const struct pm_device *device, const struct pm_shader_key *key,
+                           const struct pm_environment *environment,
+                           const struct pm_words *canonical,
                            struct pm_record_points points[static PM_RECORD_KINDS],
                            struct pm_error *error)
 {
@@ -146,7 +187,7 @@ bool pm_record_points_find(const struct pm_device *device, const struct pm_words
         points[i] = (struct pm_record_points){.kind = kinds[i]};
     for (size_t i = 0; i < PM_RECORD_KINDS; i++) {
         struct pm_error why;
-        if (find(device, canonical, &points[i], &why))
+        if (find(device, key, environment, canonical, &points[i], &why))
             continue;
         if (why.code == PM_ERROR_MEMORY) {
             if (error)

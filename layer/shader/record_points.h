@@ -17,7 +17,8 @@ struct pm_record_points {
                                     others the CPU sees for itself */
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
-    struct pm_flow_points flow;  /* of PM_KIND_BLOCK in whole batches: where lanes are counted */
+    struct pm_flow_points flow;  /* of PM_KIND_BLOCK in whole batches: where lanes are counted;
+                                    empty: everywhere, as it saves too little otherwise */
     struct pm_turn_points turns; /* of PM_KIND_TURNS: what its points are */
     struct pm_zero_points zeros; /* of PM_KIND_ZERO: what its points are */
     struct pm_constant_points constants; /* of PM_KIND_CONSTANT: likewise */
@@ -26,10 +27,12 @@ struct pm_record_points {
 /* Kinds that count, a space each, in their order: not timing, which trials take. */
 enum { PM_RECORD_KINDS = 4 };
 
-/* The points of a canonical module, of each kind that the configuration asks for and the device is
- * able to count; finish them also after a failure. A kind whose points cannot be found is logged,
- * and left out; false: out of memory. */
-bool pm_record_points_find(const struct pm_device *device, const struct pm_words *canonical,
+/* The points of the canonical module with the key, of each kind that the configuration asks for and
+ * the device is able to count; finish them also after a failure. A kind whose points cannot be
+ * found is logged, and left out; false: out of memory. */
+bool pm_record_points_find(const struct pm_device *device, const struct pm_shader_key *key,
+                           const struct pm_environment *environment,
+                           const struct pm_words *canonical,
                            struct pm_record_points points[static PM_RECORD_KINDS],
                            struct pm_error *error);
 /* What the points of PM_KIND_ZERO are; NULL: that kind is not measured. */

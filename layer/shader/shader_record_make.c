@@ -108,7 +108,8 @@ struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
     record->canonical = *canonical;
     record->entry_point = pm_canonical_entry_point(canonical->data, canonical->count, error);
     if (record->entry_point &&
-        pm_record_points_find(device, &record->canonical, record->points, error) &&
+        pm_record_points_find(device, &record->key, &record->environment, &record->canonical,
+                              record->points, error) &&
         make_values(device, record, error) && make_batches(device, record, error))
         return record;
     pm_shader_record_destroy(record);

@@ -2,6 +2,7 @@
 
 #include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/published.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/blocks/block_profile.h"
@@ -12,18 +13,6 @@
 _Static_assert(PM_BLOCK_PASS_BITS_ALL == PM_BLOCK_ALL, "the config names each pass");
 
 /* ---- what is known ---- */
-
-bool pm_find_published(const struct pm_device *device, const struct pm_shader_key *key,
-                       const struct pm_environment *environment, enum pm_kind kind,
-                       struct pm_shader_estimates *found)
-{
-    if (!pm_packed_database_find(device->instance->database, key, environment, kind, found))
-        return false;
-    if (found->published && found->points)
-        return true;
-    pm_shader_estimates_finish(found);
-    return false;
-}
 
 /* What is only provisional is tried, and where nothing is tried it is of no use. */
 static bool find_zeros(const struct pm_device *device, const struct pm_shader_key *key,

@@ -14,11 +14,6 @@
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
                             uint32_t subgroup_size);
 
-/* The published estimates of a shader, to be finished; false: there are none. */
-bool pm_find_published(const struct pm_device *device, const struct pm_shader_key *key,
-                       const struct pm_environment *environment, enum pm_kind kind,
-                       struct pm_shader_estimates *found);
-
 /* Makes shader->module by shader->made_of, with `changes` and the words that it is for in `known`.
  * No words: it is not worth it. */
 bool pm_specialize_shader(const struct pm_device *device, const struct pm_shader_record *record,

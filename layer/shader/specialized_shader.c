@@ -1,4 +1,5 @@
 #include "layer/shader/specialized_shader.h"
+#include "layer/shader/published.h"
 
 #include "layer/core/session.h"
 #include "layer/core/trace.h"

@@ -39,8 +39,20 @@ struct pm_flow_points {
     /* What the others follow from, of analysis_flow.h, by point. */
     uint32_t *from, *to, junctions;
     bool *counted;
+    double saved; /* what the others' counters would take, by the weights */
 };
-/* weights: by point, how often it runs; those that run least are chosen. NULL: by the structure. */
+/* What a counter of lanes takes of an atomic where a subgroup enters a block whole: there it adds
+ * nothing, but its code is passed, or run for no lane (docs/blocks.md). */
+#define PM_FLOW_PASSED 0.1
+/* Fewer atomics a subgroup are not worth following at each call whose counts are read. */
+#define PM_FLOW_LEAST 0.05
+static inline bool pm_flow_is_worth(const struct pm_flow_points *points)
+{
+    return points->saved >= PM_FLOW_LEAST;
+}
+/* weights: by point, what counting its lanes takes, in atomics a subgroup; the cheapest are chosen.
+ * NULL: by the structure, at most, where PM_FLOW_PASSED is taken of what by the code whole
+ * subgroups enter (analysis_uniform.h). */
 bool pm_points_flow(const uint32_t *words, size_t count, const double *weights,
                     struct pm_flow_points *out, struct pm_error *error);
 void pm_flow_points_finish(struct pm_flow_points *points);

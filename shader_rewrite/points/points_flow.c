@@ -1,5 +1,6 @@
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/analysis/analysis_flow.h"
+#include "shader_rewrite/analysis/analysis_uniform.h"
 #include "shader_rewrite/analysis/analysis_weights.h"
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/points/points.h"
@@ -23,7 +24,23 @@ static bool allocate(struct pm_flow_points *out, uint32_t space)
     return out->points && out->from && out->to && out->counted;
 }
 
-static bool find(const struct pm_ir_function *function, struct context *c)
+/* Of what runs so often, which is an atomic each time if it may be a part of a subgroup. */
+static bool weigh(const struct pm_ir_module *module, const struct pm_ir_function *function,
+                  double *weights, struct pm_arena *arena)
+{
+    const struct pm_cfg *cfg = pm_cfg(function);
+    const struct pm_memory memory = pm_memory_of(module);
+    struct pm_uniform subgroup;
+    if (!pm_uniform_compute(&subgroup, PM_UNIFORM_SUBGROUP, module, &memory, function, arena))
+        return false;
+    for (uint32_t b = 0; b < cfg->count; b++)
+        if (pm_uniform_is_whole(&subgroup, cfg->blocks[b]))
+            weights[b] *= PM_FLOW_PASSED;
+    return true;
+}
+
+static bool find(const struct pm_ir_module *module, const struct pm_ir_function *function,
+                 struct context *c)
 {
     const struct pm_cfg *cfg = pm_cfg(function);
     struct pm_flow_points *out = c->out;
@@ -36,7 +53,8 @@ static bool find(const struct pm_ir_function *function, struct context *c)
     for (uint32_t b = 0, point = 0; b < cfg->count; b++)
         known[b] = pm_cfg_reachable(cfg, b) && c->weights ? c->weights[point++] : (double)NAN;
     pm_block_weights(function, known, weights);
-    if (!pm_flow_place(function, weights, counted, c->arena) ||
+    if ((!c->weights && !weigh(module, function, weights, c->arena)) ||
+        !pm_flow_place(function, weights, counted, c->arena) ||
         !pm_flow_junctions(function, &junctions, c->arena))
         return false;
     out->junctions = junctions.count;
@@ -48,6 +66,8 @@ static bool find(const struct pm_ir_function *function, struct context *c)
         out->counted[out->space] = counted[b];
         if (counted[b])
             out->points[out->count++] = out->space;
+        else if (out->space > 0)
+            out->saved += weights[b];
         out->space++;
     }
     return true;
@@ -61,7 +81,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     if (!function)
         return PM_PASS_FAILED;
     c->arena = pm_arena_create(0);
-    const bool ok = c->arena && find(function, c);
+    const bool ok = c->arena && find(module, function, c);
     pm_arena_destroy(c->arena);
     if (!ok)
         pm_fail(error, PM_ERROR_MEMORY, "out of memory");
@@ -69,7 +89,8 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
 }
 
 static const struct pm_pass points_flow = {
-    "points_flow", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_LOOPS, PM_ANALYSIS_ALL, run};
+    "points_flow", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS,
+    PM_ANALYSIS_ALL, run};
 
 bool pm_points_flow(const uint32_t *words, size_t count, const double *weights,
                     struct pm_flow_points *out, struct pm_error *error)

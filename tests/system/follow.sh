@@ -27,6 +27,16 @@ profile false
 shaders=$(jq length "$scratch/false")
 [ "$shaders" -gt 0 ] || fail "nothing was counted"
 cmp -s "$scratch/true" "$scratch/false" || fail "$(diff "$scratch/true" "$scratch/false" | head -20)"
+grep -q 'follow, which saves [1-9][0-9]* counters, by its code up to' "$scratch/log-true" || fail "it does not say what is saved"
+
+# The first session's profile says where the second has to count, and where that saves nothing.
+for session in 1 2; do
+    run_quietly "$scratch/run" "$piecemeal" run --local --game known --set log.level=info --set log.file="$scratch/log-$session" \
+        --set sampler.window_probability=1 --set sampler.api_probability=1 --set sampler.batch=all \
+        --set sampler.kinds=block --set debug.synchronous=true -- "$program" --frames 4 --size "$size" --quiet
+done
+! grep 'by its profile' "$scratch/log-1" || fail "a profile is known before there is one"
+grep -q 'by its profile.* [0-9.e-]* atomics a subgroup' "$scratch/log-2" || fail "the profile does not say where to count"
 saved=$(sed -n "s/.*lanes are counted in \([0-9]*\) of \([0-9]*\), .*/\1 \2/p" "$scratch/log-true" |
     awk '{ counted += $1; all += $2 } END { print counted " of " all }')
 echo "$shaders shaders; lanes counted in $saved blocks"

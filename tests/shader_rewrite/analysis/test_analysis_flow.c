@@ -192,7 +192,8 @@ static void test_kills_are_exits(void **state)
         fail_msg("%s", error.message);
     assert_int_equal(points.space, 4);
     assert_int_equal(points.count, 1);
-    assert_int_equal(points.points[0], 1); /* runs least */
+    assert_int_equal(points.points[0], 1); /* costs least */
+    assert_true(points.saved == 0.75 + 0.75);
     uint64_t lanes[4] = {1000, 300, 0, 0};
     bool exact = false;
     assert_true(pm_points_flow_rebuild(&points, lanes, &exact));
@@ -203,8 +204,46 @@ static void test_kills_are_exits(void **state)
     lanes[1] = 1001;
     assert_true(pm_points_flow_rebuild(&points, lanes, &exact));
     assert_false(exact);
+    assert_true(pm_flow_is_worth(&points));
+    pm_flow_points_finish(&points);
+    /* What hardly runs is not worth it. */
+    const double rare[] = {1, 0.002, 0.04, 0.009};
+    assert_true(pm_points_flow(words.data, words.count, rare, &points, &error));
+    assert_false(pm_flow_is_worth(&points));
     pm_flow_points_finish(&points);
     pm_words_finish(&words);
+}
+
+#define SELECTION_SHADER(builtin)                                                                  \
+    "OpCapability Shader\nOpMemoryModel Logical GLSL450\n"                                         \
+    "OpEntryPoint GLCompute %main \"main\" %id\nOpExecutionMode %main LocalSize 64 1 1\n"          \
+    "OpDecorate %id BuiltIn " builtin "\n"                                                         \
+    "%void = OpTypeVoid\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n"                             \
+    "%uint3 = OpTypeVector %uint 3\n%p = OpTypePointer Input %uint3\n%u5 = OpConstant %uint 5\n"   \
+    "%id = OpVariable %p Input\n%function = OpTypeFunction %void\n"                                \
+    "%main = OpFunction %void None %function\n%entry = OpLabel\n%v = OpLoad %uint3 %id\n"          \
+    "%x = OpCompositeExtract %uint %v 0\n%less = OpULessThan %bool %x %u5\n"                       \
+    "OpSelectionMerge %end None\nOpBranchConditional %less %a %b\n%a = OpLabel\nOpBranch %end\n"   \
+    "%b = OpLabel\nOpBranch %end\n%end = OpLabel\nOpReturn\nOpFunctionEnd\n"
+
+/* Where whole subgroups go one way a counter of lanes is passed only, and little is saved. */
+static void test_saves(void **state)
+{
+    (void)state;
+    static const char *const shaders[] = {SELECTION_SHADER("LocalInvocationId"),
+                                          SELECTION_SHADER("WorkgroupId")};
+    for (int uniform = 0; uniform < 2; uniform++) {
+        struct pm_error error = {0};
+        struct pm_words words = pm_test_assemble(shaders[uniform], 3);
+        struct pm_flow_points points;
+        if (!pm_points_flow(words.data, words.count, NULL, &points, &error))
+            fail_msg("%s", error.message);
+        assert_int_equal(points.count, 1);
+        /* The end, by the code whole, and one of two ways that half take. */
+        assert_true(points.saved == PM_FLOW_PASSED + (uniform ? PM_FLOW_PASSED : 1) / 2);
+        pm_flow_points_finish(&points);
+        pm_words_finish(&words);
+    }
 }
 
 static void test_edges_of_loops(void **state)
@@ -235,6 +274,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_walks),
         cmocka_unit_test(test_kills_are_exits),
+        cmocka_unit_test(test_saves),
         cmocka_unit_test(test_edges_of_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -417,13 +417,14 @@ void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_sha
     pthread_mutex_unlock(&verdicts->lock);
 }
 
-/* The variant's time over the original's, averaged over what both timed; 0: nothing. */
+/* The variant's time over the original's, averaged over what both timed, and had as
+ * much to do with; 0: nothing. */
 static double ratio_of(const struct pm_session_half *a, const struct pm_session_half *b)
 {
     double sum = 0;
     unsigned count = 0;
     for (int i = 0; i < PM_SESSION_USES; i++) {
-        if (a->nanoseconds[i] == 0 || b->nanoseconds[i] == 0)
+        if (a->nanoseconds[i] == 0 || b->nanoseconds[i] == 0 || a->work[i] != b->work[i])
             continue;
         sum += log((double)a->nanoseconds[i] / (double)b->nanoseconds[i]);
         count++;

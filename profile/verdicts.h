@@ -69,6 +69,7 @@ struct pm_session_half {
     bool variant;                          /* the side */
     int64_t at;                            /* CLOCK_REALTIME, seconds */
     uint64_t nanoseconds[PM_SESSION_USES]; /* by use, in the order of their recording; 0: none */
+    uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known */
 };
 
 struct pm_kept_variant {

@@ -74,6 +74,7 @@ struct pm_pass_instance {
     bool started;            /* its own first timestamp was written */
     bool executed;           /* secondary command buffers, in it */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */
+    uint64_t work;           /* of its render area (pm_trial_work) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */
     struct pm_timed_uses timed;
 };

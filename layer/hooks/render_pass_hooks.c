@@ -14,6 +14,11 @@ static uint64_t first_view(const VkRenderingInfo *info)
     return info->pDepthAttachment != NULL ? PM_BITS(info->pDepthAttachment->imageView) : 0;
 }
 
+static uint64_t work_of(const VkRect2D *area, uint32_t layers)
+{
+    return pm_trial_work(area->extent.width, area->extent.height, layers);
+}
+
 VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
                                                  const VkRenderPassBeginInfo *info,
                                                  VkSubpassContents contents)
@@ -25,7 +30,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
     }
     const struct pm_pass_beginning beginning = {.whole = contents == VK_SUBPASS_CONTENTS_INLINE,
                                                 .render_pass = info->renderPass,
-                                                .what = PM_BITS(info->renderPass)};
+                                                .what = PM_BITS(info->renderPass),
+                                                .work = work_of(&info->renderArea, 1)};
     struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);
     device->dispatch.CmdBeginRenderPass(handle, info, contents);
     pm_trial_pass_began(command);
@@ -45,6 +51,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
             .whole = subpass->contents == VK_SUBPASS_CONTENTS_INLINE,                              \
             .render_pass = info->renderPass,                                                       \
             .what = PM_BITS(info->renderPass),                                                     \
+            .work = work_of(&info->renderArea, 1),                                                 \
         };                                                                                         \
         struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);             \
         device->dispatch.name(handle, info, subpass);                                              \
@@ -60,7 +67,10 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
             return;                                                                                \
         }                                                                                          \
         const struct pm_pass_beginning beginning = {                                               \
-            .whole = info->flags == 0, .views = info->viewMask != 0, .what = first_view(info)};    \
+            .whole = info->flags == 0,                                                             \
+            .views = info->viewMask != 0,                                                          \
+            .what = first_view(info),                                                              \
+            .work = work_of(&info->renderArea, info->layerCount)};                                 \
         struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);             \
         device->dispatch.name(handle, info);                                                       \
         pm_trial_pass_began(command);                                                              \

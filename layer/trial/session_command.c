@@ -2,10 +2,11 @@
 #include "layer/trial/sessions.h"
 #include "layer/trial/timing.h"
 
-void pm_session_pass_begins(struct pm_command *command, bool whole)
+void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work)
 {
     struct pm_pass_instance *pass = &command->pass;
-    *pass = (struct pm_pass_instance){.place = PM_PLACE_PASS, .measurement = PM_TIMING_NONE};
+    *pass = (struct pm_pass_instance){
+        .place = PM_PLACE_PASS, .work = work, .measurement = PM_TIMING_NONE};
     if (!whole)
         return;
     /* One that turned out not to be worth it is used again. */
@@ -40,7 +41,7 @@ void pm_session_pass_ended(struct pm_command *command)
     const bool whole =
         pass->started && !pass->executed && !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; whole && i < pass->timed.session_count; i++) {
-        timed.sessions[timed.session_count] = pm_session_next(pass->timed.trials[i]);
+        timed.sessions[timed.session_count] = pm_session_next(pass->timed.trials[i], pass->work);
         timed.session_count += timed.sessions[timed.session_count] != NULL;
     }
     if (timed.session_count > 0) {

@@ -23,6 +23,7 @@ enum { HARMFUL_PAIRS = 2 };
 
 struct pm_session_use {
     struct pm_session_trial *trial;
+    uint64_t work;
     uint32_t count; /* the poller's */
     uint64_t samples[SAMPLES];
 };
@@ -157,11 +158,13 @@ void pm_session_recorded_anew(const struct pm_command *command, int point)
         atomic_store_explicit(&trial->anew, true, memory_order_relaxed);
 }
 
-struct pm_session_use *pm_session_next(struct pm_session_trial *trial)
+struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t work)
 {
     const uint32_t number = atomic_fetch_add(&trial->used, 1);
-    if (number < PM_SESSION_USES)
+    if (number < PM_SESSION_USES) {
+        trial->uses[number].work = work;
         return &trial->uses[number];
+    }
     atomic_store(&trial->used, PM_SESSION_USES);
     return NULL;
 }
@@ -238,6 +241,7 @@ static void finish(struct pm_session_trial *trial)
     bool any = false;
     for (int i = 0; i < PM_SESSION_USES; i++) {
         half.nanoseconds[i] = median(&trial->uses[i]);
+        half.work[i] = half.nanoseconds[i] > 0 ? trial->uses[i].work : 0;
         any |= half.nanoseconds[i] > 0;
     }
     if (atomic_exchange(&trial->done, true))

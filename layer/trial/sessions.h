@@ -4,7 +4,8 @@
  * session has one side throughout, the game's own shader or the variant, which is bound as a proven
  * one is; by lot, or the other one where an earlier session waits for it. Its calls and render pass
  * instances are timed wherever they are recorded. What comes of it is kept (profile/verdicts.h),
- * and makes a pair with a session that had the other side.
+ * and makes a pair with a session that had the other side, by what had as many workgroups or as
+ * large a render area in both.
  *
  * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
  * follow each other the lot said which side came first, so that under no difference a pair's
@@ -56,8 +57,8 @@ struct pm_session_trial *pm_session_of(const struct pm_command *command, int poi
  * turn. */
 void pm_session_recorded_anew(const struct pm_command *command, int point);
 
-/* The next use of it; NULL: there are enough. */
-struct pm_session_use *pm_session_next(struct pm_session_trial *trial);
+/* The next use of it, of some work (pm_trial_work; 0: not known); NULL: there are enough. */
+struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t work);
 
 /* Whether more times of a use are wanted, and one of them. */
 bool pm_session_wants(const struct pm_session_use *use);
@@ -66,6 +67,6 @@ void pm_session_take(struct pm_session_use *use, double nanoseconds);
 /* ---- session_command.c: in a recording that takes part ---- */
 
 /* Outside of a render pass instance, before it begins; what is bound in it; when it has ended. */
-void pm_session_pass_begins(struct pm_command *command, bool whole);
+void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work);
 void pm_session_pass_bound(struct pm_command *command);
 void pm_session_pass_ended(struct pm_command *command);

@@ -6,7 +6,8 @@
  * tracked, and in them the first uses of its pipelines in each frame are timed, alternately with
  * the one and the other, the order drawn anew for each pair so that what drifts cancels. A use is
  * paired with the same one of the next frame that has it, within 576: the pipeline's n-th call, or
- * the n-th instance of a render pass.
+ * the n-th instance of a render pass, with as many workgroups or as large a render area; what is of
+ * another size takes longer or shorter for that alone.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
@@ -38,6 +39,7 @@
  */
 #pragma once
 
+#include "base/random.h"
 #include "layer/frame/command.h"
 #include "layer/shader/candidate.h"
 #include "layer/trial/timing.h"
@@ -82,9 +84,17 @@ bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);
 /* NULL is allowed. */
 bool pm_trial_is_awake(const struct pm_trial *trial);
 
-/* The next use in this frame, with its side: of a call, or of a whole render pass instance that has
- * the slot (below). false: it is not timed. */
-bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed);
+/* What tells uses of different size apart, of which one may take longer for that alone: by a
+ * dispatch's workgroups or a render area's width and height, and its layers. Never 0, which is for
+ * what is not known. */
+static inline uint64_t pm_trial_work(uint32_t x, uint32_t y, uint32_t z)
+{
+    return pm_random_mix(pm_random_mix((uint64_t)x << 32 | y) + z) | 1;
+}
+
+/* The next use in this frame, with its side: of a call of some work, or of a whole render pass
+ * instance that has the slot (below). false: it is not timed. */
+bool pm_trial_next_call(struct pm_candidate *candidate, uint64_t work, struct pm_timed *timed);
 bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot,
                         struct pm_timed *timed);
 
@@ -126,6 +136,7 @@ struct pm_pass_beginning {
     bool views;               /* several */
     VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
     uint64_t what;            /* tells it from others of the frame */
+    uint64_t work;            /* of its render area */
 };
 
 /* Whether recordings may be timed at all just now; while not, none of the next three does anything.

@@ -85,12 +85,21 @@ static uint32_t reserve(struct pm_command *command, int point)
     return reserved;
 }
 
+/* Of a call that follows; groups NULL: not known. */
+static uint64_t work_of(const struct pm_command *command, int point, const uint32_t *groups)
+{
+    if (point != PM_COMPUTE)
+        return command->pass.work;
+    return groups != NULL ? pm_trial_work(groups[0], groups[1], groups[2]) : 0;
+}
+
 static void time_call(struct pm_command *command, int point, struct pm_candidate *candidate,
                       const uint32_t *groups, struct pm_timed_call *call)
 {
     if (candidate->passes != NULL && !pm_passes_may_run(command, candidate->passes, groups))
         return;
-    if (!may_reserve(command, point) || !pm_trial_next_call(candidate, &call->timed))
+    if (!may_reserve(command, point) ||
+        !pm_trial_next_call(candidate, work_of(command, point, groups), &call->timed))
         return;
     call->measurement = reserve(command, point);
     if (call->measurement == PM_TIMING_NONE)
@@ -103,12 +112,12 @@ static void time_call(struct pm_command *command, int point, struct pm_candidate
 
 /* A dispatch of a trial over sessions, with what stands. */
 static void time_session(struct pm_command *command, struct pm_session_trial *trial,
-                         struct pm_timed_call *call)
+                         const uint32_t *groups, struct pm_timed_call *call)
 {
     call->measurement = pm_timing_reserve(command);
     if (call->measurement == PM_TIMING_NONE)
         return;
-    call->session = pm_session_next(trial);
+    call->session = pm_session_next(trial, work_of(command, PM_COMPUTE, groups));
     if (call->session != NULL)
         pm_timing_start(command, call->measurement);
     else
@@ -125,7 +134,7 @@ struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point,
     if (candidate != NULL)
         time_call(command, point, candidate, groups, &call);
     else if (trial != NULL)
-        time_session(command, trial, &call);
+        time_session(command, trial, groups, &call);
     count_down(command);
     return call;
 }
@@ -228,7 +237,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     if (command == NULL)
         return NULL;
     if (command->repeats) {
-        pm_session_pass_begins(command, beginning->whole);
+        pm_session_pass_begins(command, beginning->whole, beginning->work);
         return command;
     }
     const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
@@ -236,7 +245,8 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     struct pm_pass_instance *pass = &command->pass;
     *pass = (struct pm_pass_instance){
         .place = PM_PLACE_PASS,
-        .slot = pm_trials_pass(device->trials, beginning->what, &worth),
+        .slot = pm_trials_pass(device->trials, beginning->what ^ beginning->work, &worth),
+        .work = beginning->work,
         .measurement = PM_TIMING_NONE,
     };
     /* A variant that has outlived its instance would be timed with this one. */

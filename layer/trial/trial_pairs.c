@@ -86,7 +86,7 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
     return true;
 }
 
-bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed)
+bool pm_trial_next_call(struct pm_candidate *candidate, uint64_t work, struct pm_timed *timed)
 {
     struct pm_trial *trial = candidate->trial;
     if (!is_of_kind(trial, TRIAL_CALLS))
@@ -96,7 +96,7 @@ bool pm_trial_next_call(struct pm_candidate *candidate, struct pm_timed *timed)
         atomic_store(&candidate->uses, 0);
     const uint32_t number = atomic_fetch_add(&candidate->uses, 1);
     return number < CALLS_A_FRAME &&
-           next(trial, pm_random_mix((uintptr_t)candidate) + number, timed);
+           next(trial, pm_random_mix((uintptr_t)candidate + work) + number, timed);
 }
 
 bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot, struct pm_timed *timed)

@@ -570,6 +570,20 @@ static void sessions_make_pairs(void **unused)
     assert_int_equal(found.sessions.ratios[0], 800000);
     assert_int_equal(found.sessions.ratios[1], 900000);
     assert_false(found.sessions.half.there);
+    /* What had other work is no partner; a use of the same is. */
+    half.variant = false;
+    half.work[0] = 0xfedcba9876543211;
+    assert_false(add_half(verdicts, &made, &half, &found));
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    verdicts = open_it(NULL);
+    half.variant = true;
+    half.work[0]++;
+    assert_false(add_half(verdicts, &made, &half, &found));
+    half.variant = false;
+    assert_true(add_half(verdicts, &made, &half, &found));
+    assert_int_equal(found.sessions.count, 3);
+    half.work[0] = 0;
     /* One that waited for too long is no partner, nor is one that timed other things. */
     assert_false(add_half(verdicts, &made, &half, &found));
     half.variant = true;

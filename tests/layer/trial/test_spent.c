@@ -129,7 +129,7 @@ static void late_times_are_of_nobody(void **state)
     struct pm_timed timed, before;
     begin(&candidates[0], 0);
     struct pm_trial *trial = candidates[0].trial;
-    assert_true(pm_trial_next_call(&candidates[0], &before));
+    assert_true(pm_trial_next_call(&candidates[0], 0, &before));
     decide(trial, PM_SLOWER);
     candidates[0].gone(&candidates[0]);
     pm_trials_spare(&trials);
@@ -138,7 +138,7 @@ static void late_times_are_of_nobody(void **state)
     take(before);
     assert_int_equal(trial->pairs_seen.count, 0);
     /* Its own are. */
-    assert_true(pm_trial_next_call(&candidates[1], &timed));
+    assert_true(pm_trial_next_call(&candidates[1], 0, &timed));
     assert_true(timed.pair > before.pair);
     take(timed);
     assert_int_equal(trial->pairs_seen.count, 1);

@@ -1,0 +1,70 @@
+/* Uses are paired with uses of the same size (pm_trial_work). */
+#include "tests/layer/trial/trying.h"
+
+#include "base/random.h"
+
+/* Dispatches of more workgroups, or passes of a larger area, take longer for that alone. */
+static uint64_t scale;
+
+static uint64_t scaled_cost(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    const bool own = pipeline == trying.compute || pipeline == trying.graphics;
+    return scale * (own ? TRYING_ORIGINAL : trying.variant_cost);
+}
+
+static void choose_scale(void)
+{
+    static uint64_t number;
+    scale = pm_random_mix(number++) & 1 ? 10 : 1;
+}
+
+static void dispatch_some(VkCommandBuffer buffer)
+{
+    choose_scale();
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    trying.h.vk.CmdDispatch(buffer, (uint32_t)scale, 1, 1);
+}
+
+static void render_some(VkCommandBuffer buffer)
+{
+    choose_scale();
+    const VkRenderingInfo info = {
+        .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+        .renderArea = {.extent = {1, scale > 1 ? 2 : 1}},
+        .layerCount = 1,
+    };
+    trying.h.vk.CmdBeginRendering(buffer, &info);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    trying.h.vk.CmdEndRendering(buffer);
+}
+
+static void uses_are_paired_by_size(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    assert_true(trying_run_until(dispatch_some, TRYING_ONCE, "is used from now on"));
+    optimized_assert_logged(", 8 pairs), faster", 1);
+    trying_close();
+}
+
+static void passes_are_paired_by_size(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    assert_true(trying_run_until(render_some, TRYING_ONCE, "is used from now on"));
+    optimized_assert_logged(", 8 pairs of render passes), faster", 1);
+    trying_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(uses_are_paired_by_size),
+        PM_LAYERED_TEST(passes_are_paired_by_size),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

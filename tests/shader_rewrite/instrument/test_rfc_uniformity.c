@@ -3,6 +3,7 @@
  * the driver's subgroup size; the CPU model says the same of 4, 8 and 32. And what sinking into the
  * cold paths is worth, with the gate on uniformity and without, in instructions that subgroups
  * execute. */
+#include "profile/database.h"
 #include "shader_rewrite/blocks/blocks.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "tests/shader_rewrite/instrument/exact.h"
@@ -128,9 +129,14 @@ static void find_paths(const struct exact_shader *shader, uint32_t paths[2])
     assert_true(paths[0] != UINT32_MAX && paths[1] != UINT32_MAX);
 }
 
+/* By the product's own rule, of what an aggregator would make of the counts. */
 static bool is_uniform(const struct model_counts *counts)
 {
-    return counts->lanes == 0 || (double)counts->uniform_lanes >= 0.9 * (double)counts->lanes;
+    struct pm_point_estimate block = {.calls = 1, .sessions = 1};
+    if (counts->lanes > 0)
+        block.measures[PM_MEASURE_UNIFORM] = (struct pm_ratio){
+            .ratio = (double)counts->uniform_lanes / (double)counts->lanes, .clusters = 1};
+    return pm_block_is_uniform(&block, 0.9);
 }
 
 static void expect(const struct model_counts *found, const struct model_counts *expected)

@@ -1,6 +1,7 @@
 #include "shader_rewrite/blocks/block_worth.h"
 
 #include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/analysis/analysis_folded.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/points/points_blocks.h"
@@ -185,9 +186,16 @@ static bool write_out(struct pm_blocks *blocks, const uint32_t *words, size_t co
     /* Votes are of SPIR-V 1.3, so of Vulkan 1.1. */
     if (blocks->module->version >= PM_SPIRV_1_3 && target.vulkan_minor < 1)
         target.vulkan_minor = 1;
-    return pm_ir_emit(blocks->module, &out->words, error) &&
-           (pm_validate_made(&out->words, words, count, &target, error) ||
-            pm_fail_prefix(error, "optimized shader is not valid"));
+    bool refused = false;
+    const bool ok = pm_ir_emit(blocks->module, &out->words, error) &&
+                    (pm_validate_made(&out->words, words, count, &target, error) ||
+                     pm_fail_prefix(error, "optimized shader is not valid")) &&
+                    pm_refuse_folded(words, count, &out->words, &out->report, &refused, error);
+    if (refused) {
+        out->changes = 0;
+        memset(out->changes_by, 0, sizeof out->changes_by);
+    }
+    return ok;
 }
 
 bool pm_optimize_blocks(const uint32_t *words, size_t count,

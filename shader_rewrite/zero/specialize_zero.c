@@ -1,6 +1,7 @@
 /* AZP's estimate-transform loop (3.3, Figure 2b): filter, estimate each candidate without changing
  * the module, transform the best, and again. */
 #include "base/stop.h"
+#include "shader_rewrite/analysis/analysis_folded.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
@@ -405,6 +406,11 @@ bool pm_specialize_zero(const uint32_t *words, size_t count,
     if (ok && out->transforms && !pm_validate_made(&out->words, words, count, &target, &invalid))
         ok = pm_fail(error, invalid.code == PM_ERROR_MEMORY ? PM_ERROR_MEMORY : PM_ERROR_STATE,
                      "specialized shader is not valid: %s", invalid.message);
+    bool refused = false;
+    ok = ok && (!out->transforms ||
+                pm_refuse_folded(words, count, &out->words, &out->report, &refused, error));
+    if (refused)
+        out->transforms = 0;
     if (!ok)
         pm_specialized_finish(out);
     return ok;

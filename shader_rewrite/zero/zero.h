@@ -56,7 +56,8 @@ struct pm_specialize_zero_info {
 };
 
 struct pm_specialized {
-    struct pm_words words; /* validated for the target; count 0 when nothing was transformed */
+    struct pm_words words; /* validated for the target; count 0 when nothing was transformed, or it
+                              was refused (analysis_folded.h) */
     uint32_t transforms;
     char *report; /* JSON, times in cycles: what the shader costs and what all transforms found save
                      of it (T_shader, saved), how many instructions were looked at (work: as

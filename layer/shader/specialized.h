@@ -58,6 +58,13 @@ struct pm_specialized_shader {
     struct pm_journal_entry *entry;
 };
 
+/* What its pipeline costs the thread that creates it. */
+struct pm_making_cost {
+    int64_t took; /* nanoseconds of processor time that the driver took last; 0: not known */
+    bool worth;   /* what an earlier session kept of its gain is worth that, where there is not
+                     enough time for all (pm_kept_is_worth) */
+};
+
 /* The key of a variant: of its words, and of the subgroup size that its pipelines are to require.
  */
 struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size);

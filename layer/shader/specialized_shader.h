@@ -16,13 +16,6 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/specialized.h"
 
-/* What its pipeline costs the thread that creates it. */
-struct pm_making_cost {
-    int64_t took; /* nanoseconds of processor time that the driver took last; 0: not known */
-    bool worth;   /* what an earlier session kept of its gain is worth that, where there is not
-                     enough time for all (pm_kept_is_worth) */
-};
-
 struct pm_specialized_shaders;
 
 /* NULL: out of memory. The journal must outlive it. */

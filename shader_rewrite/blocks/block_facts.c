@@ -20,6 +20,8 @@ bool pm_blocks_is_cold(const struct pm_blocks *blocks, const struct pm_ir_block 
     const bool lanes = blocks->info->ignore_uniformity;
     const double inside = lanes ? a.frequency : a.subgroups;
     const double outside = lanes ? b.frequency : b.subgroups;
+    if (blocks->info->all_rare)
+        return true;
     return outside > 0 && inside < blocks->cold_share * outside;
 }
 

@@ -42,7 +42,7 @@ struct pm_block_numbers pm_blocks_numbers(const struct pm_blocks *blocks,
                                           const struct pm_ir_block *block);
 
 /* Whether the block is rare: entered by fewer subgroups than the cold share of those that `around`,
- * which dominates it, is entered by. false also where it is not known. */
+ * which dominates it, is entered by, or all count as rare. false also where it is not known. */
 bool pm_blocks_is_cold(const struct pm_blocks *blocks, const struct pm_ir_block *block,
                        const struct pm_ir_block *around);
 

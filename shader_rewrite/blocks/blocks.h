@@ -76,6 +76,8 @@ struct pm_optimize_blocks_info {
     /* As for a processor that has no subgroups: blocks are rare by their lanes, and are sunk into
      * whether they are uniform or not. For measuring. */
     bool ignore_uniformity;
+    /* Every body counts as rare, whatever is known: votes without a profile, for A-Z testing. */
+    bool all_rare;
     bool subgroup_vote; /* the device has it in the stage; without it nothing is versioned */
     /* Nothing is made where all changes together save less than specialize_zero asks for, by the
      * most favourable of estimates: that drivers do what they are asked for, and did not before. */

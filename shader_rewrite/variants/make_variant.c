@@ -3,6 +3,7 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
+#include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
 #include "shader_rewrite/quirks/quirks.h"
@@ -18,7 +19,8 @@ enum { MOST_WORDS = 1 << 16, MOST_GROWTH = 4, LEAST_ROOM = 1 << 12 };
 
 struct making {
     struct pm_pass_runner passes;
-    const struct pm_target *target;
+    struct pm_target target; /* that it is valid for as it is now */
+    const struct pm_variant_info *info;
     const struct pm_words original;
     size_t most_words;
     bool too_large;
@@ -62,7 +64,7 @@ static bool is_sound(const struct making *m, const char *flag, struct pm_error *
     if (!pm_ir_emit(m->passes.module, &made, error))
         return false;
     const bool ok =
-        pm_validate_made(&made, m->original.data, m->original.count, m->target, &invalid) ||
+        pm_validate_made(&made, m->original.data, m->original.count, &m->target, &invalid) ||
         pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' %s made no valid module: %s", flag,
                 invalid.message);
     pm_words_finish(&made);
@@ -96,16 +98,57 @@ static bool simplify(struct making *m, struct pm_error *error)
     return ok;
 }
 
+/* By the profile, or as if every body were rare; whatever is expected of it. Where it is not known
+ * how often blocks run nothing is changed. */
+static bool run_blocks(struct making *m, const struct pm_recipe_step *step, struct pm_error *error)
+{
+    const struct pm_optimize_blocks_info *known = step->argument ? NULL : m->info->blocks;
+    const struct pm_optimize_blocks_info info = {
+        .profile = known ? known->profile : NULL,
+        .points = known ? known->points : NULL,
+        .turns = known ? known->turns : NULL,
+        .passes = step->blocks,
+        .uniform_share = known ? known->uniform_share : 1,
+        .all_rare = step->argument != 0,
+        .subgroup_vote = m->info->subgroup_vote,
+        .costs = known ? known->costs : NULL,
+        .target = m->target,
+        .driver = m->info->driver,
+        .times = m->passes.times,
+    };
+    struct pm_optimized_blocks made;
+    struct pm_words in = {0};
+    if (!known && !step->argument)
+        return true;
+    if (!pm_ir_emit(m->passes.module, &in, error))
+        return false;
+    bool ok = pm_optimize_blocks(in.data, in.count, &info, &made, error);
+    ok = ok && (made.words.count == 0 || take_words(m, &made.words, error));
+    /* Votes are of SPIR-V 1.3, so of Vulkan 1.1. */
+    if (ok && m->passes.module->version >= PM_SPIRV_1_3 && m->target.vulkan_minor < 1)
+        m->target.vulkan_minor = 1;
+    pm_optimized_blocks_finish(&made);
+    pm_words_finish(&in);
+    return ok;
+}
+
+static bool run_step(struct making *m, const struct pm_recipe_step *step, struct pm_error *error)
+{
+    uint32_t argument = step->argument;
+    if (step->blocks)
+        return run_blocks(m, step, error);
+    return step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
+                      : run_guarded(m, step->flag, error);
+}
+
 static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct pm_error *error)
 {
     const struct pm_recipe_step *step = recipe ? recipe->steps : NULL;
     bool flags = false;
-    for (; step && (step->pass || step->flag) && !m->too_large; step++) {
-        uint32_t argument = step->argument;
+    for (; step && (step->pass || step->flag || step->blocks) && !m->too_large; step++) {
         if (step->fits && !step->fits(m->passes.module))
             continue;
-        if (!(step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
-                         : run_guarded(m, step->flag, error)))
+        if (!run_step(m, step, error))
             return false;
         flags |= step->flag != NULL;
     }
@@ -195,7 +238,8 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
 {
     *out = (struct pm_words){0};
     struct pm_error invalid;
-    struct making m = {.target = &info->target,
+    struct making m = {.target = info->target,
+                       .info = info,
                        .original = {(uint32_t *)(uintptr_t)words, count},
                        .most_words = MOST_GROWTH * count + LEAST_ROOM};
     if (count > MOST_WORDS)
@@ -215,7 +259,7 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
         ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_wrongly(&m, info->driver));
     pm_ir_module_destroy(m.passes.module);
     const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, words, count)));
-    if (ok && !none && !pm_validate_made(out, words, count, &info->target, &invalid))
+    if (ok && !none && !pm_validate_made(out, words, count, &m.target, &invalid))
         ok = pm_fail(error, PM_ERROR_STATE, "the variant is not valid: %s", invalid.message);
     if (!ok || none) {
         pm_words_finish(out);

@@ -15,6 +15,10 @@
     {                                                                                              \
         .flag = (text), .fits = (guard)                                                            \
     }
+#define BLOCKS(passes)                                                                             \
+    {                                                                                              \
+        .blocks = (passes)                                                                         \
+    }
 #define STEPS(...)                                                                                 \
     (const struct pm_recipe_step[])                                                                \
     {                                                                                              \
@@ -103,6 +107,23 @@ static const struct pm_recipe recipes[] = {
      STEPS(PASS(hoist, 1), PASS(schedule, PM_SCHEDULE_LATE))},
     {"repeat-late", 1, PM_RECIPE_LOADS, "loads repeated, then each value right before its use",
      STEPS(PASS(loads, PM_LOADS_REPEAT), PASS(schedule, PM_SCHEDULE_LATE))},
+    {"vote-branches", 1, PM_RECIPE_SELECTIONS, "bodies of selections behind votes of the subgroup",
+     STEPS({.blocks = 1u << PM_BLOCK_VERSION, .argument = 1})},
+    {"blocks-flatten", 1, PM_RECIPE_BLOCKS,
+     "the driver is told which branches are rare or balanced",
+     STEPS(BLOCKS(1u << PM_BLOCK_FLATTEN))},
+    {"blocks-sink", 1, PM_RECIPE_BLOCKS, "what only rare blocks need is computed there",
+     STEPS(BLOCKS(1u << PM_BLOCK_SINK))},
+    {"blocks-version", 1, PM_RECIPE_BLOCKS, "rare bodies behind votes of the subgroup",
+     STEPS(BLOCKS(1u << PM_BLOCK_VERSION))},
+    {"blocks-unroll", 1, PM_RECIPE_BLOCKS, "the driver is told how often loops turn",
+     STEPS(BLOCKS(1u << PM_BLOCK_UNROLL))},
+    {"blocks-peel", 1, PM_RECIPE_BLOCKS, "turns that are always made in front of their loop",
+     STEPS(BLOCKS(1u << PM_BLOCK_PEEL))},
+    {"blocks-layout", 1, PM_RECIPE_BLOCKS, "rare blocks last, and weights of branches",
+     STEPS(BLOCKS(1u << PM_BLOCK_LAYOUT))},
+    {"blocks-all", 1, PM_RECIPE_BLOCKS, "all of these by how often blocks run",
+     STEPS(BLOCKS(PM_BLOCK_ALL))},
 };
 
 enum { RECIPES = sizeof recipes / sizeof *recipes };
@@ -132,6 +153,7 @@ const char *pm_recipe_kind_name(enum pm_recipe_kind kind)
         [PM_RECIPE_UNROLLING] = "unrolling",   [PM_RECIPE_SCALARS] = "scalar replacement",
         [PM_RECIPE_REDUNDANCY] = "redundancy", [PM_RECIPE_SELECTIONS] = "if-conversion",
         [PM_RECIPE_LOADS] = "loads",           [PM_RECIPE_STRENGTH] = "strength",
+        [PM_RECIPE_BLOCKS] = "blocks",
     };
     return names[kind];
 }

@@ -1,12 +1,13 @@
 /*
  * A-Z testing's variants of a shader (Cooperative PGO, section 4.3): versions that compute the same
  * bits in another way, of which nobody knows beforehand which one a driver runs fastest. Each is
- * made by a recipe: a few passes over the canonical module, of ours and of SPIRV-Tools'.
+ * made by a recipe: a few passes over the canonical module, of ours and of SPIRV-Tools', or over
+ * what was made of that by what is known of the shader.
  *
  * A recipe has a name and a version, which is raised whenever another module comes out of it. Two
  * variants are the same where their canonical words are.
  *
- * Over the canonical module; fragment and compute only. Units: words of 32 bits.
+ * Fragment and compute only. Units: words of 32 bits.
  * Ownership: output words are malloc'ed; the caller frees them with pm_words_finish.
  * Thread safety: no state; any thread.
  */
@@ -16,8 +17,9 @@
 #include "shader_rewrite/ir/target.h"
 #include "shader_rewrite/ir/words.h"
 
-struct pm_driver;     /* quirks.h */
-struct pm_pass_times; /* pass.h */
+struct pm_driver;               /* quirks.h */
+struct pm_optimize_blocks_info; /* blocks.h */
+struct pm_pass_times;           /* pass.h */
 
 /* What a recipe is about, as in the paper. */
 enum pm_recipe_kind {
@@ -29,6 +31,7 @@ enum pm_recipe_kind {
     PM_RECIPE_SELECTIONS, /* if-conversion, and what the driver is told of selections */
     PM_RECIPE_LOADS,
     PM_RECIPE_STRENGTH,
+    PM_RECIPE_BLOCKS, /* a pass by how often blocks run, however little is expected of it */
 };
 
 struct pm_recipe_step; /* recipes.h */
@@ -82,7 +85,11 @@ struct pm_variant_info {
     struct pm_variant_choice choice;
     struct pm_target target;
     const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
-    struct pm_pass_times *times;    /* how long the passes took is added; NULL: not wanted */
+    /* The profile, the points that it is of, and by what a block is uniform, for the recipes of
+     * PM_RECIPE_BLOCKS; the rest of it says nothing here. NULL: they make nothing. */
+    const struct pm_optimize_blocks_info *blocks;
+    bool subgroup_vote;          /* the device has it in the stage */
+    struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };
 
 /* Makes a variant. out->count is 0 where there is none: the recipe finds nothing to change, or what

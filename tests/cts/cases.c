@@ -1,5 +1,5 @@
 /* The tree of cases, and a device with what a case needs. */
-#include "tests/cts/cts.h"
+#include "tests/cts/ways.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,8 +14,26 @@ static const char *const targets[CTS_TARGETS] = {"pass",    "pass2", "rendering"
 static const char *const uses[CTS_USES] = {"once",      "indexed",  "indirect",   "instanced",
                                            "secondary", "repeated", "pool_reset", "reset",
                                            "queried",   "rebound",  "pushed",     "split"};
-static const char *const ways[CTS_WAYS] = {"plainly",      "submit2",   "push_descriptors",
-                                           "tessellation", "multiview", "mesh"};
+static const struct {
+    const char *name;
+    bool graphics, compute; /* which have it */
+} ways[CTS_WAYS] = {[CTS_PLAINLY] = {"plainly", false, false},
+                    [CTS_SUBMIT2] = {"submit2", true, true},
+                    [CTS_PUSH_DESCRIPTORS] = {"push_descriptors", true, true},
+                    [CTS_TESSELLATION] = {"tessellation", true, false},
+                    [CTS_MULTIVIEW] = {"multiview", true, false},
+                    [CTS_MESH] = {"mesh", true, false},
+                    [CTS_GEOMETRY] = {"geometry", true, false},
+                    [CTS_TASK] = {"task", true, false},
+                    [CTS_CAPTURED] = {"captured", true, false},
+                    [CTS_LOCAL_READ] = {"local_read", true, false},
+                    [CTS_COUNTED] = {"counted", true, false},
+                    [CTS_RESOLVED_LATER] = {"resolved_later", true, false},
+                    [CTS_RESOLVED_BY_PASS] = {"resolved_by_pass", true, false},
+                    [CTS_DESCRIPTOR_BUFFERS] = {"descriptor_buffers", true, true},
+                    [CTS_CONDITIONAL] = {"conditional", true, true},
+                    [CTS_NESTED] = {"nested", true, true},
+                    [CTS_GENERATED] = {"generated", true, true}};
 /* The last one is of the newer ways alone. */
 static const char *const fragment_shaders[CTS_FRAGMENT_SHADERS + 1] = {
     "plain",   "branches", "loop",  "zeros", "discard", "derivative",
@@ -93,24 +111,48 @@ bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128])
     return true;
 }
 
+/* How the at-th case of its kind is drawn: all are of whole draws, as meshes are. */
+static enum cts_use use_of(enum cts_way way, uint32_t at, uint32_t shaders)
+{
+    static const enum cts_use some[] = {CTS_ONCE, CTS_SECONDARY, CTS_REPEATED, CTS_RESET};
+    if (way == CTS_NESTED)
+        return CTS_SECONDARY;
+    const enum cts_use use = some[(at + at / shaders * 2) % 4]; /* each shader another each way */
+    /* Which attachment is where is not inherited here. */
+    return way == CTS_LOCAL_READ && use == CTS_SECONDARY ? CTS_POOL_RESET : use;
+}
+
+static enum cts_target_kind target_of(enum cts_way way, uint32_t at)
+{
+    if (way == CTS_RESOLVED_LATER || way == CTS_RESOLVED_BY_PASS)
+        return CTS_SAMPLES;
+    const bool rendering = way == CTS_MULTIVIEW || way == CTS_LOCAL_READ;
+    return !rendering && at % 3 == 0 ? CTS_PASS : CTS_RENDERING;
+}
+
 bool cts_newer_at(uint32_t n, struct cts_case *out, char name[static 128])
 {
-    /* All are of whole draws, as meshes are. */
-    static const enum cts_use some[] = {CTS_ONCE, CTS_SECONDARY, CTS_REPEATED, CTS_RESET};
-    enum { SHADERS = CTS_FRAGMENT_SHADERS + 1, GRAPHICS = (CTS_WAYS - 1) * SHADERS };
-    enum { KERNELS = CTS_COMPUTE_SHADERS + 1, COMPUTE = (CTS_COMPUTE_WAYS - 1) * KERNELS };
-    if (n >= GRAPHICS + COMPUTE)
-        return false;
-    *out = (struct cts_case){.compute = n >= GRAPHICS, .target = CTS_RENDERING};
-    const uint32_t at = out->compute ? n - GRAPHICS : n, shaders = out->compute ? KERNELS : SHADERS;
-    out->way = (enum cts_way)(1 + at / shaders);
-    out->use = some[(at + at / shaders * 2) % 4]; /* each shader in another use each way */
-    out->shader = (out->compute ? compute_shaders : fragment_shaders)[at % shaders];
-    if (out->way != CTS_MULTIVIEW && at % 3 == 0)
-        out->target = CTS_PASS;
-    snprintf(name, 128, "pm.newer.%s%s.%s.%s", out->compute ? "compute." : "", ways[out->way],
-             uses[out->use], out->shader);
-    return true;
+    for (uint32_t i = 0; i < 2 * CTS_WAYS; i++) {
+        const bool compute = i >= CTS_WAYS;
+        const enum cts_way way = (enum cts_way)(i % CTS_WAYS);
+        const uint32_t shaders = (compute ? CTS_COMPUTE_SHADERS : CTS_FRAGMENT_SHADERS) + 1;
+        if (!(compute ? ways[way].compute : ways[way].graphics))
+            continue;
+        if (n >= shaders) {
+            n -= shaders;
+            continue;
+        }
+        const uint32_t at = (way - 1) * shaders + n;
+        *out = (struct cts_case){.compute = compute,
+                                 .target = target_of(way, at),
+                                 .use = use_of(way, at, shaders),
+                                 .way = way,
+                                 .shader = (compute ? compute_shaders : fragment_shaders)[n]};
+        snprintf(name, 128, "pm.newer.%s%s.%s.%s", compute ? "compute." : "", ways[way].name,
+                 uses[out->use], out->shader);
+        return true;
+    }
+    return false;
 }
 
 /* ---- ending ---- */
@@ -156,28 +198,37 @@ uint64_t cts_hash(uint64_t hash, const void *data, size_t size)
 
 /* ---- a device ---- */
 
+/* Room for any structure of features, which the driver fills. */
+union features {
+    VkBaseOutStructure base;
+    char room[512];
+};
+
 static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of)
 {
-    const bool objects = cts_has_objects(of), meshes = of->way == CTS_MESH;
-    VkPhysicalDeviceMeshShaderFeaturesEXT mesh_shaders = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MESH_SHADER_FEATURES_EXT};
-    const char *const extensions[] = {"VK_KHR_pipeline_library", "VK_EXT_graphics_pipeline_library",
-                                      "VK_EXT_color_write_enable",
-                                      objects                           ? "VK_EXT_shader_object"
-                                      : meshes                          ? "VK_EXT_mesh_shader"
-                                      : of->way == CTS_PUSH_DESCRIPTORS ? "VK_KHR_push_descriptor"
-                                                                        : NULL,
-                                      NULL};
-    VkPhysicalDeviceShaderObjectFeaturesEXT shader_objects = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT};
+    static union features own[2];
+    const struct cts_way_of *way = cts_way(of);
+    const bool objects = cts_has_objects(of);
+    const char *const extensions[] = {
+        "VK_KHR_pipeline_library",   "VK_EXT_graphics_pipeline_library",
+        "VK_EXT_color_write_enable", objects ? "VK_EXT_shader_object" : way->extensions[0],
+        way->extensions[1],          NULL};
     VkPhysicalDeviceColorWriteEnableFeaturesEXT writes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT,
-        .pNext = objects  ? (void *)&shader_objects
-                 : meshes ? (void *)&mesh_shaders
-                          : NULL};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COLOR_WRITE_ENABLE_FEATURES_EXT};
     VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT libraries = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_GRAPHICS_PIPELINE_LIBRARY_FEATURES_EXT,
         .pNext = &writes};
+    VkBaseOutStructure *last = (VkBaseOutStructure *)(void *)&writes;
+    for (int i = 0; i < 2; i++) {
+        own[i] = (union features){
+            .base.sType = objects && i == 0
+                              ? VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_OBJECT_FEATURES_EXT
+                              : way->features[i]};
+        if (own[i].base.sType == 0)
+            break;
+        last->pNext = &own[i].base;
+        last = &own[i].base;
+    }
     const struct pm_gpu_options options = {.extensions = extensions,
                                            .features = (VkBaseOutStructure *)(void *)&libraries,
                                            .first_feature = 1};
@@ -222,7 +273,8 @@ void cts_open(struct cts *cts, const struct cts_case *of)
     char file[64];
     *cts = (struct cts){0};
     open_gpu(&cts->gpu, of);
-    cts_newer_open(cts, of);
+    pm_device_dispatch_load(&cts->vk, cts->gpu.device, vkGetDeviceProcAddr);
+    cts->layers = cts_way(of)->layers ? cts_way(of)->layers : 1;
     fill(cts);
     snprintf(file, sizeof file, "%s.%s", of->shader, of->compute ? "comp" : "frag");
     pm_gpu_load(CTS_SHADERS, file, &cts->words, &cts->word_count);
@@ -233,13 +285,14 @@ void cts_open(struct cts *cts, const struct cts_case *of)
     cts->set = gpu_descriptors(&cts->gpu, &cts->buffers, &cts->given);
     if (!of->compute)
         cts_target_create(cts, of->target);
+    cts_newer_open(cts, of);
 }
 
-void cts_close(struct cts *cts)
+void cts_close(struct cts *cts, const struct cts_case *of)
 {
     struct pm_gpu *gpu = &cts->gpu;
     cts_target_destroy(cts);
-    cts_newer_close(cts);
+    cts_newer_close(cts, of);
     for (uint32_t i = 0; i < cts->library_count; i++)
         vkDestroyPipeline(gpu->device, cts->libraries[i], NULL);
     vkDestroyShaderModule(gpu->device, cts->module, NULL);

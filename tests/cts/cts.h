@@ -22,6 +22,7 @@ enum {
     CTS_GRAPHICS_LIBRARIES = 1 << 1, /* VK_EXT_graphics_pipeline_library, and its feature */
     CTS_COLOR_WRITES = 1 << 2,       /* VK_EXT_color_write_enable, and its feature */
     CTS_OWN = 1 << 3, /* the case's own: VK_EXT_shader_object, …_mesh_shader, … */
+    CTS_OWN_TOO = 1 << 4,
 };
 
 /* ---- what a case is made of; each list's order is that of the names in cases.c ---- */
@@ -76,15 +77,25 @@ enum cts_use {
     CTS_USES
 };
 
-/* Cases of each of them, with a few uses: newer.c. */
+/* Cases of each of them, with a few uses: ways.h. */
 enum cts_way {
     CTS_PLAINLY,
     CTS_SUBMIT2, /* vkQueueSubmit2 */
     CTS_PUSH_DESCRIPTORS,
-    CTS_COMPUTE_WAYS,
-    CTS_TESSELLATION = CTS_COMPUTE_WAYS,
+    CTS_TESSELLATION,
     CTS_MULTIVIEW, /* two views */
     CTS_MESH,
+    CTS_GEOMETRY,
+    CTS_TASK,               /* and mesh */
+    CTS_CAPTURED,           /* transform feedback */
+    CTS_LOCAL_READ,         /* in dynamic rendering */
+    CTS_COUNTED,            /* vkCmdDrawIndirectCount */
+    CTS_RESOLVED_LATER,     /* vkCmdResolveImage */
+    CTS_RESOLVED_BY_PASS,   /* at a subpass's end */
+    CTS_DESCRIPTOR_BUFFERS, /* VK_EXT_descriptor_buffer */
+    CTS_CONDITIONAL,        /* the game's own conditional rendering */
+    CTS_NESTED,             /* secondaries in secondaries */
+    CTS_GENERATED,          /* device-generated commands */
     CTS_WAYS
 };
 
@@ -124,6 +135,8 @@ struct cts_target {
     enum cts_target_kind kind;
     uint32_t samples, colors, subpass, view_mask;
     bool has_depth;
+    bool has_middle;     /* color[1] is drawn to as well, and read in between */
+    bool resolves_later; /* by a command of its own */
     struct gpu_image color[2], resolved, depth;
     VkRenderPass pass, loading; /* NULL: dynamic rendering; loading: what is there stays */
     VkFramebuffer framebuffer;
@@ -133,14 +146,15 @@ struct cts {
     struct pm_gpu gpu;
     struct cts_target target;
     struct pm_gpu_buffer vertices, indices, indirect, given, stored, texels;
-    uint64_t queried[2];      /* what CTS_QUERIED's queries said: samples, invocations */
+    uint64_t queried[2]; /* what CTS_QUERIED's queries said: samples, invocations; or the way */
     VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
     uint32_t library_count;
     VkDescriptorSet set;
     VkShaderModule module; /* the case's shader */
     VkShaderModule way_modules[2];
-    VkPipelineLayout layouts[2]; /* with a set, and with pushed descriptors; gpu.layout: in use */
-    VkDescriptorSetLayout pushed_set_layout;
+    struct pm_gpu_buffer way_buffers[2];
+    VkPipelineLayout layouts[2]; /* of all, and the way's own; gpu.layout: in use */
+    VkDescriptorSetLayout way_set_layout;
     struct pm_gpu_shader buffers; /* what the descriptors are of */
     uint32_t layers;              /* of the target */
     VkShaderEXT objects[2];       /* vertex; fragment or compute */
@@ -150,7 +164,7 @@ struct cts {
 };
 
 void cts_open(struct cts *cts, const struct cts_case *of);
-void cts_close(struct cts *cts);
+void cts_close(struct cts *cts, const struct cts_case *of);
 
 /* What a game allocates with; CTS_ALLOCATOR's. fail_at: the allocation that fails; 0: none. */
 extern const VkAllocationCallbacks cts_allocator;
@@ -177,10 +191,9 @@ VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of);
 /* ---- newer.c ---- */
 
 void cts_newer_open(struct cts *cts, const struct cts_case *of);
-void cts_newer_close(struct cts *cts);
-/* What is made and recorded from here on is for this case; until then for one without a way. */
-void cts_newer_begin(struct cts *cts, const struct cts_case *of);
-void cts_newer_push(const struct cts *cts, VkCommandBuffer commands, VkPipelineBindPoint point);
+void cts_newer_close(struct cts *cts, const struct cts_case *of);
+/* What is made and recorded from here on goes the case's way (on), or plainly, as until then. */
+void cts_newer_turn(struct cts *cts, const struct cts_case *of, bool on);
 
 /* ---- objects.c ---- */
 

@@ -30,9 +30,6 @@ struct cts_description {
 };
 
 void cts_describe(struct cts *cts, struct cts_description *d);
-/* What the case's way to draw changes in it. */
-void cts_newer_describe(const struct cts *cts, const struct cts_case *of,
-                        struct cts_description *d);
 /* Only the stages, and the specialization constant that they may be given. */
 void cts_describe_stages(struct cts *cts, struct cts_description *d);
 /* Makes dynamic what Vulkan 1.3 lets be and use.c sets, and what was a crash once. */

@@ -52,18 +52,18 @@ static void run(const struct cts_case *of)
     plain.way = CTS_PLAINLY;
     if (of->make != CTS_CONSTANTS)
         plain.make = CTS_DIRECT;
-    cts_newer_begin(&cts, of);
+    cts_newer_turn(&cts, of, true);
     const VkPipeline pipeline = cts_make_pipeline(&cts, of), other = cts_make_other(&cts, of);
     const uint64_t hash = cts_run(&cts, of, pipeline, other);
     const uint64_t queried = cts_hash(hash, cts.queried, sizeof cts.queried);
-    cts_newer_begin(&cts, &plain);
+    cts_newer_turn(&cts, of, false);
     const VkPipeline reference = cts_make_pipeline(&cts, &plain);
     const uint64_t wanted = cts_run(&cts, &plain, reference, other);
     cts_objects_destroy(&cts);
     vkDestroyPipeline(cts.gpu.device, pipeline, NULL);
     vkDestroyPipeline(cts.gpu.device, other, NULL);
     vkDestroyPipeline(cts.gpu.device, reference, NULL);
-    cts_close(&cts);
+    cts_close(&cts, of);
     if (hash != wanted)
         cts_fail("it draws something else than the plainest way");
     cts_pass(queried);

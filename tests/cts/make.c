@@ -1,5 +1,5 @@
 /* Every way to make a pipeline. */
-#include "tests/cts/describe.h"
+#include "tests/cts/ways.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -142,6 +142,20 @@ static VkPipelineCreateFlags *flags_of(const struct infos *infos)
 static const void **next_of(const struct infos *infos)
 {
     return infos->graphics ? &infos->graphics->pNext : &infos->compute->pNext;
+}
+
+static void add_flags(const struct infos *infos, VkPipelineCreateFlags2 flags,
+                      VkPipelineCreateFlags2CreateInfo *wide)
+{
+    if (flags <= INT32_MAX) {
+        *flags_of(infos) |= (VkPipelineCreateFlags)flags;
+        return;
+    }
+    *wide = (VkPipelineCreateFlags2CreateInfo){
+        .sType = VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO,
+        .pNext = *next_of(infos),
+        .flags = *flags_of(infos) | flags};
+    *next_of(infos) = wide;
 }
 
 static VkPipeline made(const struct infos *infos)
@@ -304,7 +318,8 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
         return link(cts, halves, 2, false);
     struct cts_description d;
     cts_describe(cts, &d);
-    cts_newer_describe(cts, of, &d);
+    if (cts_way(of)->describe)
+        cts_way(of)->describe(cts, &d);
     if (of->make == CTS_DYNAMIC)
         cts_make_dynamic(cts, &d);
     if (of->make == CTS_CONSTANTS)
@@ -312,6 +327,8 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
     if (of->make == CTS_INLINED)
         inline_words(cts, &d.words[1], &d.stages[1]);
     const struct infos infos = {.cts = cts, .graphics = &d.info};
+    VkPipelineCreateFlags2CreateInfo wide;
+    add_flags(&infos, cts_way(of)->flags, &wide);
     return make_as(&infos, of->make, &d.stages[1]);
 }
 
@@ -331,6 +348,8 @@ static VkPipeline make_compute(struct cts *cts, const struct cts_case *of)
     if (of->make == CTS_INLINED)
         inline_words(cts, &d.words[1], &info.stage);
     const struct infos infos = {.cts = cts, .compute = &info};
+    VkPipelineCreateFlags2CreateInfo wide;
+    add_flags(&infos, cts_way(of)->flags, &wide);
     return make_as(&infos, of->make, &info.stage);
 }
 

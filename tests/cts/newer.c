@@ -1,14 +1,99 @@
-/* Ways to draw that Vulkan 1.0 has not, or that few programs take: what of a device, a pipeline and
- * a recording is other for them. */
-#include "tests/cts/describe.h"
+/* Ways to draw that Vulkan 1.0 has not, or that few programs take: which there are, and what they
+ * share. */
+#include "tests/cts/ways.h"
 
 #include <stdlib.h>
 
-enum { VIEWS = 2, PUSHED_SET = 1 };
+enum { VIEWS = 2 };
 
-/* ---- what they need ---- */
+static void open_views(struct cts *cts, const struct cts_case *of)
+{
+    VkPhysicalDeviceVulkan11Features features11 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                          .pNext = &features11};
+    (void)of;
+    vkGetPhysicalDeviceFeatures2(cts->gpu.physical, &features);
+    if (!features11.multiview)
+        cts_unsupported("several views");
+}
 
-static VkShaderModule load(struct cts *cts, const char *file)
+static void turn_views(struct cts *cts, bool on)
+{
+    cts->target.view_mask = on ? (1 << VIEWS) - 1 : 0;
+}
+
+static void describe_views(const struct cts *cts, struct cts_description *d)
+{
+    d->rendering.viewMask = cts->target.view_mask;
+}
+
+static const struct cts_way_of multiview = {
+    .layers = VIEWS, .open = open_views, .turn = turn_views, .describe = describe_views};
+/* That secondaries are in secondaries is use.c's. */
+static const struct cts_way_of nested = {
+    .extensions = {"VK_EXT_nested_command_buffer"},
+    .features = {VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_NESTED_COMMAND_BUFFER_FEATURES_EXT}};
+
+const struct cts_way_of *cts_way(const struct cts_case *of)
+{
+    static const struct cts_way_of none;
+    static const struct cts_way_of *const ways[CTS_WAYS] = {
+        [CTS_PUSH_DESCRIPTORS] = &cts_push_descriptors,
+        [CTS_TESSELLATION] = &cts_tessellation,
+        [CTS_MULTIVIEW] = &multiview,
+        [CTS_MESH] = &cts_mesh,
+        [CTS_GEOMETRY] = &cts_geometry,
+        [CTS_TASK] = &cts_task,
+        [CTS_CAPTURED] = &cts_captured,
+        [CTS_LOCAL_READ] = &cts_local_read,
+        [CTS_COUNTED] = &cts_counted,
+        [CTS_RESOLVED_LATER] = &cts_resolved_later,
+        [CTS_RESOLVED_BY_PASS] = &cts_resolved_by_pass,
+        [CTS_DESCRIPTOR_BUFFERS] = &cts_descriptor_buffers,
+        [CTS_CONDITIONAL] = &cts_conditional,
+        [CTS_NESTED] = &nested,
+        [CTS_GENERATED] = &cts_generated};
+    return ways[of->way] ? ways[of->way] : &none;
+}
+
+void cts_newer_open(struct cts *cts, const struct cts_case *of)
+{
+    const struct cts_way_of *way = cts_way(of);
+    cts->layouts[0] = cts->gpu.layout;
+    for (int i = 0; i < 2; i++) {
+        if (way->extensions[i] && !(cts->gpu.extensions & (uint32_t)(i ? CTS_OWN_TOO : CTS_OWN)))
+            cts_unsupported(way->extensions[i]);
+    }
+    if (way->open)
+        way->open(cts, of);
+}
+
+void cts_newer_close(struct cts *cts, const struct cts_case *of)
+{
+    VkDevice device = cts->gpu.device;
+    const struct cts_way_of *way = cts_way(of);
+    cts->gpu.layout = cts->layouts[0];
+    if (way->close)
+        way->close(cts);
+    for (int i = 0; i < 2; i++) {
+        vkDestroyShaderModule(device, cts->way_modules[i], NULL);
+        pm_gpu_buffer_destroy(&cts->gpu, &cts->way_buffers[i]);
+    }
+    vkDestroyPipelineLayout(device, cts->layouts[1], NULL);
+    vkDestroyDescriptorSetLayout(device, cts->way_set_layout, NULL);
+}
+
+void cts_newer_turn(struct cts *cts, const struct cts_case *of, bool on)
+{
+    const struct cts_way_of *way = cts_way(of);
+    if (way->turn)
+        way->turn(cts, on);
+}
+
+/* ---- what several of them do ---- */
+
+VkShaderModule cts_load(struct cts *cts, const char *file)
 {
     uint32_t *words;
     size_t count;
@@ -18,80 +103,7 @@ static VkShaderModule load(struct cts *cts, const char *file)
     return module;
 }
 
-/* As the layout of all, but for the descriptors, which are pushed. */
-static void create_pushed_layout(struct cts *cts)
-{
-    VkDescriptorSetLayoutBinding bindings[PM_GPU_BUFFERS + 2];
-    const VkDescriptorSetLayoutCreateInfo set = {
-        .sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO,
-        .flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR,
-        .bindingCount = gpu_bindings(bindings),
-        .pBindings = bindings};
-    CHECK(vkCreateDescriptorSetLayout(cts->gpu.device, &set, NULL, &cts->pushed_set_layout));
-    const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
-    const VkPipelineLayoutCreateInfo layout = {.sType =
-                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
-                                               .setLayoutCount = 1,
-                                               .pSetLayouts = &cts->pushed_set_layout,
-                                               .pushConstantRangeCount = 1,
-                                               .pPushConstantRanges = &push};
-    CHECK(vkCreatePipelineLayout(cts->gpu.device, &layout, NULL, &cts->layouts[PUSHED_SET]));
-}
-
-void cts_newer_open(struct cts *cts, const struct cts_case *of)
-{
-    VkPhysicalDeviceVulkan11Features features11 = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
-    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
-                                          .pNext = &features11};
-    vkGetPhysicalDeviceFeatures2(cts->gpu.physical, &features);
-    cts->layouts[0] = cts->gpu.layout;
-    cts->layers = of->way == CTS_MULTIVIEW ? VIEWS : 1;
-    pm_device_dispatch_load(&cts->vk, cts->gpu.device, vkGetDeviceProcAddr);
-    switch (of->way) {
-    case CTS_PUSH_DESCRIPTORS:
-        if (!(cts->gpu.extensions & CTS_OWN))
-            cts_unsupported("VK_KHR_push_descriptor");
-        create_pushed_layout(cts);
-        break;
-    case CTS_TESSELLATION:
-        if (!features.features.tessellationShader)
-            cts_unsupported("tessellation shaders");
-        cts->way_modules[0] = load(cts, "whole.tesc");
-        cts->way_modules[1] = load(cts, "whole.tese");
-        break;
-    case CTS_MULTIVIEW:
-        if (!features11.multiview)
-            cts_unsupported("several views");
-        break;
-    case CTS_MESH:
-        if (!(cts->gpu.extensions & CTS_OWN))
-            cts_unsupported("VK_EXT_mesh_shader");
-        cts->way_modules[0] = load(cts, "triangles.mesh");
-        break;
-    default:
-        break;
-    }
-}
-
-void cts_newer_close(struct cts *cts)
-{
-    cts->gpu.layout = cts->layouts[0];
-    for (int i = 0; i < 2; i++)
-        vkDestroyShaderModule(cts->gpu.device, cts->way_modules[i], NULL);
-    vkDestroyPipelineLayout(cts->gpu.device, cts->layouts[PUSHED_SET], NULL);
-    vkDestroyDescriptorSetLayout(cts->gpu.device, cts->pushed_set_layout, NULL);
-}
-
-/* ---- how they are used ---- */
-
-void cts_newer_begin(struct cts *cts, const struct cts_case *of)
-{
-    cts->gpu.layout = cts->layouts[of->way == CTS_PUSH_DESCRIPTORS ? PUSHED_SET : 0];
-    cts->target.view_mask = of->way == CTS_MULTIVIEW ? (1 << VIEWS) - 1 : 0;
-}
-
-static VkPipelineShaderStageCreateInfo stage_of(VkShaderStageFlagBits stage, VkShaderModule module)
+VkPipelineShaderStageCreateInfo cts_stage(VkShaderStageFlagBits stage, VkShaderModule module)
 {
     return (VkPipelineShaderStageCreateInfo){
         .sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
@@ -100,29 +112,20 @@ static VkPipelineShaderStageCreateInfo stage_of(VkShaderStageFlagBits stage, VkS
         .pName = "main"};
 }
 
-void cts_newer_describe(const struct cts *cts, const struct cts_case *of, struct cts_description *d)
+void cts_create_way_layout(struct cts *cts, VkDescriptorSetLayout set_layout)
 {
-    d->rendering.viewMask = cts->target.view_mask;
-    if (of->way == CTS_TESSELLATION) {
-        d->stages[2] = stage_of(VK_SHADER_STAGE_TESSELLATION_CONTROL_BIT, cts->way_modules[0]);
-        d->stages[3] = stage_of(VK_SHADER_STAGE_TESSELLATION_EVALUATION_BIT, cts->way_modules[1]);
-        d->tessellation = (VkPipelineTessellationStateCreateInfo){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_TESSELLATION_STATE_CREATE_INFO,
-            .patchControlPoints = 3};
-        d->fixed.assembly.topology = VK_PRIMITIVE_TOPOLOGY_PATCH_LIST;
-        d->info.stageCount = 4;
-        d->info.pTessellationState = &d->tessellation;
-    } else if (of->way == CTS_MESH) {
-        d->stages[0] = stage_of(VK_SHADER_STAGE_MESH_BIT_EXT, cts->way_modules[0]);
-        d->info.pVertexInputState = NULL;
-        d->info.pInputAssemblyState = NULL;
-    }
+    const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
+    const VkPipelineLayoutCreateInfo layout = {.sType =
+                                                   VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                               .setLayoutCount = 1,
+                                               .pSetLayouts = &set_layout,
+                                               .pushConstantRangeCount = 1,
+                                               .pPushConstantRanges = &push};
+    cts->way_set_layout = set_layout;
+    CHECK(vkCreatePipelineLayout(cts->gpu.device, &layout, NULL, &cts->layouts[1]));
 }
 
-void cts_newer_push(const struct cts *cts, VkCommandBuffer commands, VkPipelineBindPoint point)
+void cts_turn_layout(struct cts *cts, bool on)
 {
-    struct gpu_writes writes;
-    gpu_writes_fill(&cts->gpu, &cts->buffers, &cts->given, VK_NULL_HANDLE, &writes);
-    cts->vk.CmdPushDescriptorSetKHR(commands, point, cts->gpu.layout, 0, writes.count,
-                                    writes.writes);
+    cts->gpu.layout = cts->layouts[on];
 }

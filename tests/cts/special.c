@@ -94,7 +94,7 @@ static void run_threads(uint32_t count, const struct cts_case *of)
         vkDestroyCommandPool(cts.gpu.device, workers[i].pool, NULL);
         vkDestroyPipeline(cts.gpu.device, workers[i].pipeline, NULL);
     }
-    cts_close(&cts);
+    cts_close(&cts, of);
     cts_pass(wanted);
 }
 
@@ -140,7 +140,7 @@ static void run_destruction(uint32_t n)
         destroy_part(left[at], pipeline, pool);
         left[at] = left[count - 1];
     }
-    cts_close(&cts);
+    cts_close(&cts, &graphics);
     cts_pass(wanted);
 }
 
@@ -180,7 +180,7 @@ static void run_allocation(uint32_t n, const struct cts_case *of)
     struct cts_case with = *of;
     with.make = CTS_ALLOCATOR;
     expect(plainly(&cts, &with), wanted, "what came after");
-    cts_close(&cts);
+    cts_close(&cts, of);
     cts_pass(wanted);
 }
 
@@ -201,8 +201,10 @@ static void run_devices(uint32_t count, bool backwards)
                 expect(hash, wanted, "another device");
         }
     }
-    for (uint32_t i = 0; i < count; i++)
-        cts_close(&many[backwards ? count - 1 - i : i]);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t at = backwards ? count - 1 - i : i;
+        cts_close(&many[at], at % 2 ? &compute : &graphics);
+    }
     cts_pass(wanted);
 }
 
@@ -220,7 +222,7 @@ static uint64_t draw_all(void)
 {
     cts_open(&cts, &graphics);
     const uint64_t hash = plainly(&cts, &graphics);
-    cts_close(&cts);
+    cts_close(&cts, &graphics);
     return hash;
 }
 
@@ -250,7 +252,7 @@ static void run_fork(const char *when)
         _exit(0);
     expect(plainly(&cts, &graphics), wanted, "the parent");
     wait_for(child);
-    cts_close(&cts);
+    cts_close(&cts, &graphics);
     cts_pass(wanted);
 }
 

@@ -100,8 +100,9 @@ void cts_target_create(struct cts *cts, enum cts_target_kind kind)
         gpu_image_create_layers(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, target->samples, cts->layers,
                                 color_usage, VK_IMAGE_ASPECT_COLOR_BIT, &target->color[i]);
     if (target->samples > 1)
-        gpu_image_create(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, 1, color_usage,
-                         VK_IMAGE_ASPECT_COLOR_BIT, &target->resolved);
+        gpu_image_create(gpu, FORMAT, CTS_SIDE, CTS_SIDE, 1, 1,
+                         color_usage | VK_IMAGE_USAGE_TRANSFER_DST_BIT, VK_IMAGE_ASPECT_COLOR_BIT,
+                         &target->resolved);
     if (target->has_depth)
         gpu_image_create(gpu, VK_FORMAT_D32_SFLOAT, CTS_SIDE, CTS_SIDE, 1, 1,
                          VK_IMAGE_USAGE_DEPTH_STENCIL_ATTACHMENT_BIT, VK_IMAGE_ASPECT_DEPTH_BIT,
@@ -180,15 +181,21 @@ void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool firs
     }
     const VkAttachmentLoadOp load =
         first ? VK_ATTACHMENT_LOAD_OP_CLEAR : VK_ATTACHMENT_LOAD_OP_LOAD;
-    const VkRenderingAttachmentInfo color = {
-        .sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
-        .imageView = target->color[0].view,
-        .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .resolveMode = target->samples > 1 ? VK_RESOLVE_MODE_AVERAGE_BIT : VK_RESOLVE_MODE_NONE,
-        .resolveImageView = target->resolved.view,
-        .resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL,
-        .loadOp = load,
-        .storeOp = VK_ATTACHMENT_STORE_OP_STORE};
+    const bool resolves = target->samples > 1 && !target->resolves_later;
+    const VkRenderingAttachmentInfo colors[2] = {
+        {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+         .imageView = target->color[0].view,
+         .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+         .resolveMode = resolves ? VK_RESOLVE_MODE_AVERAGE_BIT : VK_RESOLVE_MODE_NONE,
+         .resolveImageView = resolves ? target->resolved.view : VK_NULL_HANDLE,
+         .resolveImageLayout = VK_IMAGE_LAYOUT_GENERAL,
+         .loadOp = load,
+         .storeOp = VK_ATTACHMENT_STORE_OP_STORE},
+        {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
+         .imageView = target->color[1].view,
+         .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
+         .loadOp = load,
+         .storeOp = VK_ATTACHMENT_STORE_OP_STORE}};
     const VkRenderingAttachmentInfo depth = {.sType = VK_STRUCTURE_TYPE_RENDERING_ATTACHMENT_INFO,
                                              .imageView = target->depth.view,
                                              .imageLayout = VK_IMAGE_LAYOUT_GENERAL,
@@ -201,10 +208,20 @@ void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool firs
         .renderArea = {{0, 0}, {CTS_SIDE, CTS_SIDE}},
         .layerCount = 1,
         .viewMask = target->view_mask,
-        .colorAttachmentCount = 1,
-        .pColorAttachments = &color,
+        .colorAttachmentCount = target->has_middle ? 2 : 1,
+        .pColorAttachments = colors,
         .pDepthAttachment = target->has_depth ? &depth : NULL};
     vkCmdBeginRendering(commands, &info);
+}
+
+static void resolve(const struct cts_target *target, VkCommandBuffer commands)
+{
+    const VkImageSubresourceLayers layers = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    const VkImageResolve whole = {
+        .srcSubresource = layers, .dstSubresource = layers, .extent = {CTS_SIDE, CTS_SIDE, 1}};
+    gpu_barrier(commands);
+    vkCmdResolveImage(commands, target->color[0].image, VK_IMAGE_LAYOUT_GENERAL,
+                      target->resolved.image, VK_IMAGE_LAYOUT_GENERAL, 1, &whole);
 }
 
 void cts_target_end(const struct cts *cts, VkCommandBuffer commands)
@@ -216,6 +233,8 @@ void cts_target_end(const struct cts *cts, VkCommandBuffer commands)
         vkCmdEndRenderPass2(commands, &end);
     else
         vkCmdEndRenderPass(commands);
+    if (cts->target.resolves_later)
+        resolve(&cts->target, commands);
 }
 
 void cts_target_read(struct cts *cts)

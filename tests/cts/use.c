@@ -1,6 +1,6 @@
 /* Every way to use a pipeline. All draw every triangle once on what was cleared, or dispatch every
  * group once, so that all write the same. */
-#include "tests/cts/cts.h"
+#include "tests/cts/ways.h"
 
 #include <string.h>
 
@@ -60,8 +60,9 @@ static void bind(const struct recording *r, VkPipeline pipeline)
 static void prepare(const struct recording *r)
 {
     const VkDeviceSize zero = 0;
-    if (r->of->way == CTS_PUSH_DESCRIPTORS)
-        cts_newer_push(r->cts, r->commands, point(r));
+    const struct cts_way_of *way = cts_way(r->of);
+    if (way->bind)
+        way->bind(r->cts, r->commands, point(r));
     else
         vkCmdBindDescriptorSets(r->commands, point(r), r->cts->gpu.layout, 0, 1, &r->cts->set, 0,
                                 NULL);
@@ -80,6 +81,11 @@ static void part(const struct recording *r, uint32_t from, uint32_t to)
 {
     VkCommandBuffer c = r->commands;
     const bool whole = from == 0;
+    const struct cts_way_of *way = cts_way(r->of);
+    if (way->call) { /* whole in all its uses */
+        way->call(r->cts, r->of, r->pipeline, c);
+        return;
+    }
     if (r->of->compute) {
         if (from > 0)
             return; /* groups are not split: all at once, with the first part */
@@ -94,9 +100,7 @@ static void part(const struct recording *r, uint32_t from, uint32_t to)
         return;
     }
     const uint32_t first = from * 3, count = (to - from) * 3;
-    if (r->of->way == CTS_MESH)
-        r->cts->vk.CmdDrawMeshTasksEXT(c, TRIANGLES, 1, 1); /* whole in all its uses */
-    else if (r->of->use == CTS_INDEXED)
+    if (r->of->use == CTS_INDEXED)
         vkCmdDrawIndexed(c, count, 1, first, 0, 0);
     else if (r->of->use == CTS_INDIRECT && whole)
         vkCmdDrawIndirect(c, r->cts->indirect.buffer, 0, 1, 16);
@@ -186,7 +190,8 @@ static void submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer c
     CHECK(vkQueueSubmit(cts->gpu.queue, 1, &info, VK_NULL_HANDLE));
 }
 
-static void record_secondary(struct recording *r, VkCommandBuffer secondary)
+/* inner: what it executes; NULL: the calls themselves. */
+static void record_secondary(struct recording *r, VkCommandBuffer secondary, VkCommandBuffer inner)
 {
     const struct cts_target *target = &r->cts->target;
     static const VkFormat formats[2] = {VK_FORMAT_R8G8B8A8_UNORM, VK_FORMAT_R8G8B8A8_UNORM};
@@ -210,7 +215,10 @@ static void record_secondary(struct recording *r, VkCommandBuffer secondary)
     CHECK(vkBeginCommandBuffer(secondary, &info));
     const VkCommandBuffer primary = r->commands;
     r->commands = secondary;
-    record_calls(r);
+    if (inner)
+        vkCmdExecuteCommands(secondary, 1, &inner);
+    else
+        record_calls(r);
     r->commands = primary;
     CHECK(vkEndCommandBuffer(secondary));
 }
@@ -274,7 +282,12 @@ static void submit_once(struct recording *r, VkCommandPool pool)
     VkCommandBuffer secondary = NULL;
     if (r->of->use == CTS_SECONDARY) {
         secondary = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-        record_secondary(r, secondary);
+        record_secondary(r, secondary, NULL);
+        for (int level = 0; r->of->way == CTS_NESTED && level < 2; level++) {
+            const VkCommandBuffer inner = secondary;
+            secondary = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+            record_secondary(r, secondary, inner);
+        }
     }
     r->commands = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     record(r, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, secondary);
@@ -368,5 +381,7 @@ uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline
                                         VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT));
         vkDestroyQueryPool(gpu->device, r.queries[i], NULL);
     }
+    if (cts_way(of)->finish)
+        cts_way(of)->finish(cts);
     return read_back(cts, of);
 }

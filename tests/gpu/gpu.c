@@ -297,13 +297,20 @@ VkDeviceMemory gpu_allocate(struct pm_gpu *gpu, const VkMemoryRequirements *need
 
 void pm_gpu_buffer_create(struct pm_gpu *gpu, size_t size, struct pm_gpu_buffer *buffer)
 {
-    const VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
-        .size = size,
-        .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
-                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |
-                 VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                 VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT};
+    pm_gpu_buffer_create_for(gpu, size, 0, buffer);
+}
+
+void pm_gpu_buffer_create_for(struct pm_gpu *gpu, size_t size, VkBufferUsageFlags2KHR more,
+                              struct pm_gpu_buffer *buffer)
+{
+    const VkBufferUsageFlags2CreateInfoKHR usage = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_USAGE_FLAGS_2_CREATE_INFO_KHR,
+        .usage = PM_GPU_BUFFER_USAGE | more};
+    const bool wide = more > INT32_MAX; /* which VkBufferUsageFlags has not */
+    const VkBufferCreateInfo info = {.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
+                                     .pNext = wide ? &usage : NULL,
+                                     .size = size,
+                                     .usage = wide ? 0 : (VkBufferUsageFlags)usage.usage};
     CHECK(vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer));
     VkMemoryRequirements needs;
     vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &needs);

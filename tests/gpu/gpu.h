@@ -84,6 +84,14 @@ struct pm_gpu_buffer {
     void *data;
 };
 void pm_gpu_buffer_create(struct pm_gpu *gpu, size_t size, struct pm_gpu_buffer *buffer);
+/* The usage of all of them; and likewise, for more than that. */
+#define PM_GPU_BUFFER_USAGE                                                                        \
+    (VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |                     \
+     VK_BUFFER_USAGE_VERTEX_BUFFER_BIT | VK_BUFFER_USAGE_INDEX_BUFFER_BIT |                        \
+     VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |                      \
+     VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT)
+void pm_gpu_buffer_create_for(struct pm_gpu *gpu, size_t size, VkBufferUsageFlags2KHR more,
+                              struct pm_gpu_buffer *buffer);
 void pm_gpu_buffer_destroy(struct pm_gpu *gpu, struct pm_gpu_buffer *buffer);
 
 /* A shader with what it is given. */

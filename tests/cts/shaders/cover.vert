@@ -1,0 +1,3 @@
+#version 450
+// One triangle over all.
+void main() { gl_Position = vec4(vec2(gl_VertexIndex & 1, gl_VertexIndex >> 1) * 4.0 - 1.0, 0.0, 1.0); }

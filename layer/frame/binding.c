@@ -264,7 +264,9 @@ bool pm_binding_may_sample(const struct pm_command *command, int point)
 const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t calls,
                                        uint32_t *use)
 {
-    struct pm_variant *variant = pm_pipeline_sample(command->bound[point].pipeline);
+    struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    struct pm_variant *variant =
+        calls == 0 ? pm_pipeline_sample_kept(pipeline) : pm_pipeline_sample(pipeline);
     if (variant == NULL)
         return NULL;
     /* Once it is in the list another thread cannot take it away, but the list may hold the only

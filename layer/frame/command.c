@@ -193,25 +193,20 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
 
 /* ---- calls that the recording holds twice ---- */
 
-/* The chance that a call is chosen that is not for sure: less the fewer words there are, so that
- * they last. */
-static double chance(const struct pm_device *device)
+double pm_sampling_sure_left(const struct pm_sampling *sampling)
 {
-    const double used = pm_predicates_used(device->predicates);
-    const double times = used < 0.5    ? PM_PREDICATED_TIMES
-                         : used < 0.75 ? PM_PREDICATED_TIMES / 2
-                                       : 1;
-    const double more = device->sampling->probability * times;
-    return more < 1 ? more : 1;
+    const uint32_t taken = atomic_load_explicit(&sampling->sure, memory_order_relaxed);
+    return 1 - (double)taken / PM_PREDICATED_SURE;
 }
 
-/* Up to so many of the device's sure ones. */
-static uint32_t reserve_sure(struct pm_sampling *sampling, uint32_t wanted)
+uint32_t pm_command_reserve_sure(struct pm_command *command, uint32_t wanted)
 {
+    struct pm_sampling *sampling = command->device->sampling;
     uint32_t taken = atomic_load(&sampling->sure), most;
     do {
         most = PM_PREDICATED_SURE - taken < wanted ? PM_PREDICATED_SURE - taken : wanted;
     } while (!atomic_compare_exchange_weak(&sampling->sure, &taken, taken + most));
+    command->predicated->reserved += most;
     return most;
 }
 
@@ -233,12 +228,14 @@ static bool may_hold_twice(const struct pm_command *command)
            command->pool->family < 64 && (device->lone_families >> command->pool->family & 1) != 0;
 }
 
-void pm_command_count_twice(struct pm_command *command)
+void pm_command_count_twice(struct pm_command *command, double chance)
 {
     struct pm_predicated *predicated = command->predicated;
-    predicated->chance = predicated->sure > 0 ? 1 : chance(command->device);
-    command->countdown = pm_geometric(&command->random, predicated->chance);
-    predicated->drawn += command->countdown;
+    uint64_t *countdown = command->behind != 0 ? &command->behind : &command->countdown;
+    predicated->drawn -= *countdown;
+    predicated->chance = chance;
+    *countdown = pm_geometric(&command->random, chance);
+    predicated->drawn += *countdown;
 }
 
 /* It does: draws its countdown. false: out of memory. */
@@ -247,9 +244,10 @@ static bool begin_twice(struct pm_command *command)
     command->predicated = calloc(1, sizeof *command->predicated);
     if (command->predicated == NULL)
         return false;
-    command->predicated->sure = command->predicated->reserved =
-        reserve_sure(command->device->sampling, PM_PREDICATED_FIRST);
-    pm_command_count_twice(command);
+    command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
+    /* Nothing is bound. */
+    command->countdown = 0;
+    pm_command_count_twice(command, command->device->sampling->probability);
     return true;
 }
 

@@ -223,9 +223,11 @@ void pm_command_end(struct pm_command *command);
  * dropped before (trial/timing.h). */
 void pm_command_drop(struct pm_command *command);
 
-/* Draws the countdown to the next call that a recording with `predicated` may hold twice; and gives
- * back sure ones that it does not choose (predicated.h). */
-void pm_command_count_twice(struct pm_command *command);
+/* Draws anew the countdown to the next call that a recording with `predicated` may hold twice, with
+ * the chance of each; takes up to so many of the device's sure ones, and gives back those that it
+ * does not choose (predicated.h). */
+void pm_command_count_twice(struct pm_command *command, double chance);
+uint32_t pm_command_reserve_sure(struct pm_command *command, uint32_t wanted);
 void pm_command_give_back_sure(struct pm_command *command, uint32_t count);
 
 /* Names a variant in the recording, taking over one reference to it; *use (NULL is allowed): its

@@ -2,6 +2,7 @@
 
 #include "layer/frame/binding.h"
 #include "layer/memory/predicates.h"
+#include "layer/shader/variant_make.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,8 +62,80 @@ static void begin_predicate(const struct pm_command *command, uint32_t offset, b
     command->device->dispatch.CmdBeginConditionalRenderingEXT(command->handle, &info);
 }
 
-/* Chooses the call. false: it stays as it is. */
-static bool choose(struct pm_command *command, int point, struct pm_predicated_pair *pair)
+/* How many calls are recorded twice for each that is sampled: fewer the fewer words there are, so
+ * that they last. */
+static double times(const struct pm_device *device)
+{
+    const double used = pm_predicates_used(device->predicates);
+    return used < 0.5 ? PM_PREDICATED_TIMES : used < 0.75 ? PM_PREDICATED_TIMES / 2 : 1;
+}
+
+/* What a call at the bind point is chosen with. The first of a pipeline, or of a recording, is
+ * worth more than further ones, which tell what it does. Where there is no variant, it can but ask
+ * for one, and does so as often as calls are sampled. */
+struct choice {
+    bool can;      /* there is a variant */
+    double chance; /* that it is chosen */
+    double lot;    /* the chance that there would be one (pm_pipeline_lot) */
+};
+
+static struct choice choice_at(const struct pm_command *command, int point)
+{
+    const struct pm_device *device = command->device;
+    const double probability = device->sampling->probability;
+    struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    struct choice choice = {.chance = probability, .lot = 1};
+    if (pipeline == NULL || atomic_load(&pipeline->variants) == 0)
+        return choice;
+    choice.can = true;
+    choice.lot = pm_pipeline_lot(pipeline);
+    double more = probability / choice.lot * times(device);
+    if (command->predicated->sure > 0)
+        more = 1;
+    else if (!atomic_load(&pipeline->told)) {
+        const double told = pm_sampling_sure_left(device->sampling);
+        more = told > more ? told : more;
+    }
+    choice.chance = more < 1 ? more : 1;
+    return choice;
+}
+
+/* The call is chosen, as one of the recording's first or the first of its pipeline: it is one of
+ * the device's sure ones, if any are left. */
+static bool take_sure(struct pm_command *command, const struct pm_pipeline *pipeline)
+{
+    struct pm_predicated *predicated = command->predicated;
+    if (predicated->sure > 0) {
+        predicated->sure--;
+        return true;
+    }
+    return !atomic_load(&pipeline->told) && pm_command_reserve_sure(command, 1) > 0;
+}
+
+/* The most of any bind point's. */
+static double chance(const struct pm_command *command)
+{
+    double most = 0;
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        const double one = choice_at(command, point).chance;
+        most = one > most ? one : most;
+    }
+    return most;
+}
+
+void pm_predicated_bound(struct pm_command *command)
+{
+    if (command->recording != PM_RECORDING_SAMPLED)
+        return;
+    const double now = chance(command);
+    /* The countdown has no memory. */
+    if (now != command->predicated->chance)
+        pm_command_count_twice(command, now);
+}
+
+/* Chooses the call, which was with the chance given. false: it stays as it is. */
+static bool choose(struct pm_command *command, int point, double chosen,
+                   struct pm_predicated_pair *pair)
 {
     struct pm_predicated *predicated = command->predicated;
     if (!pm_binding_may_sample(command, point) || !reserve(command))
@@ -78,7 +151,7 @@ static bool choose(struct pm_command *command, int point, struct pm_predicated_p
         atomic_fetch_add(&command->device->sampling->twice, 1);
     predicated->calls[predicated->count++] = (struct pm_predicated_call){
         .use = use,
-        .probability = command->device->sampling->probability / predicated->chance,
+        .probability = command->device->sampling->probability / chosen,
     };
     return true;
 }
@@ -99,12 +172,19 @@ struct pm_predicated_pair pm_predicated_begins(struct pm_command *command, int p
     struct pm_predicated *predicated = command->predicated;
     struct pm_predicated_pair pair = {.variant = NULL};
     sample_pushed(command, point);
-    const bool sure = predicated->sure > 0;
-    predicated->sure -= sure;
-    const bool chosen = choose(command, point, &pair);
+    const struct choice choice = choice_at(command, point);
+    const double most = predicated->chance;
+    const double chance_of_it = choice.chance < most ? choice.chance : most;
+    bool chosen = chance_of_it >= most || pm_random_unit(&command->random) < chance_of_it / most;
+    struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    const bool sure = chosen && choice.can && take_sure(command, pipeline);
+    chosen = chosen && choose(command, point, chance_of_it * choice.lot, &pair);
     if (sure && !chosen)
         pm_command_give_back_sure(command, 1);
-    pm_command_count_twice(command);
+    if (chosen)
+        atomic_store(&pipeline->told, true);
+    command->countdown = 0; /* it is through, whatever follows is looked at for */
+    pm_command_count_twice(command, chance(command));
     if (chosen)
         begin_predicate(command, pair.offset, true);
     return pair;

@@ -4,11 +4,13 @@
  * exactly one of them runs, and which one is said anew for each submission (predicate_update.h):
  * outside windows always the game's.
  *
- * A call that is chosen with probability c when it is recorded is sampled with probability p / c in
- * each submission inside a window: with p in all, as where everything is recorded anew. The first
- * calls of a recording are chosen for sure, while the device has not too many such, so that small
- * programs are covered; of the others PM_PREDICATED_TIMES as many as are sampled, fewer when words
- * become scarce.
+ * A call whose pipeline would have a variant by now with probability a (pm_pipeline_lot), and which
+ * is then chosen with probability c when it is recorded, is sampled with probability p / (a c) in
+ * each submission inside a window: with p in all, as where everything is recorded anew, if a c is
+ * no less than p. The first calls of a recording that can be are chosen for sure, while the device
+ * has not too many such, so that small programs are covered, and with what is left of these the
+ * first call of each pipeline, so that many shaders are; of the others PM_PREDICATED_TIMES p / a,
+ * so of all calls PM_PREDICATED_TIMES as many as are sampled, fewer when words become scarce.
  *
  * Only in primary command buffers without ONE_TIME_SUBMIT that may be submitted again, and of queue
  * families of which the game has one queue: there all submissions of a recording are in one order,
@@ -27,6 +29,10 @@ struct pm_predicated_pair {
     const struct pm_built *variant; /* NULL: it is passed on once, as it is */
     uint32_t offset;                /* bytes in the buffer */
 };
+
+/* The game has bound something in a recording with `predicated`: draws the countdown anew where the
+ * chance is another one. */
+void pm_predicated_bound(struct pm_command *command);
 
 /* A call at which the countdown was through: draws the next; where there is a variant the game's
  * call that follows is under a predicate, and pm_predicated_again is owed, then the call again,

@@ -29,7 +29,7 @@ struct pm_predicated {
     struct pm_predicated_call *calls; /* call i reads word i % PM_PREDICATE_BLOCK of its block */
     uint32_t *blocks;                 /* bytes in the buffer: of calls 0…3, 4…7, … */
     uint32_t count, capacity;         /* of calls */
-    double chance;                    /* with which the countdown was drawn */
+    double chance;                    /* of each call that the countdown was drawn with */
     uint64_t drawn;                   /* sum of the countdowns that were drawn */
     uint64_t recorded;                /* calls in the recording, once it has ended */
     uint32_t sure;                    /* that are still to be chosen for sure */

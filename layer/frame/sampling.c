@@ -243,6 +243,10 @@ enum { FEW_PIPELINES = 16 };
  * set it up. */
 enum { FIRST_FRAMES = 16 };
 
+/* Pipelines in one frame from which on the game loads again: a driver takes a millisecond for one
+ * at least. What a game makes while it is played are a few. */
+enum { LOADING_PIPELINES = 32 };
+
 bool pm_sampling_begin_kept(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
@@ -270,9 +274,14 @@ double pm_sampling_chance_ahead(struct pm_sampling *sampling)
     return sampling->share;
 }
 
-bool pm_sampling_loads(const struct pm_sampling *sampling)
+bool pm_sampling_loads(struct pm_sampling *sampling)
 {
-    return atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed) < FIRST_FRAMES;
+    const uint64_t heartbeat = atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed);
+    if (heartbeat < FIRST_FRAMES)
+        return true;
+    if (atomic_exchange_explicit(&sampling->made_at, heartbeat, memory_order_relaxed) != heartbeat)
+        atomic_store_explicit(&sampling->made, 0, memory_order_relaxed);
+    return atomic_fetch_add_explicit(&sampling->made, 1, memory_order_relaxed) >= LOADING_PIPELINES;
 }
 
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)

@@ -54,6 +54,8 @@ struct pm_sampling {
     _Atomic uint64_t calls; /* draws and dispatches in recordings that were sampled, once these have
                                ended; in those that hold calls twice, of submissions in windows */
     _Atomic uint32_t twice; /* recordings that hold calls twice (predicated.h) */
+    _Atomic uint64_t made;  /* pipelines, since the heartbeat made_at */
+    _Atomic uint64_t made_at;
     _Atomic uint32_t ahead; /* pipelines that something was made ahead for before it was known
                                whether the game keeps its recordings */
 
@@ -172,8 +174,12 @@ static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampl
  * and the game keeps some or has only begun, and 0 where it records everything anew. */
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
-/* Whether the program has not drawn its first frames yet. */
-bool pm_sampling_loads(const struct pm_sampling *sampling);
+/* The game has made a pipeline. Whether it loads, so that nobody sees how long that takes: it has
+ * not drawn its first frames yet, or makes dozens in one. */
+bool pm_sampling_loads(struct pm_sampling *sampling);
+
+/* What is left of the calls that are chosen for sure (predicated.h), as a share. */
+double pm_sampling_sure_left(const struct pm_sampling *sampling);
 
 /* The same for a recording that is to be timed. */
 bool pm_sampling_begin_timed(struct pm_sampling *sampling);

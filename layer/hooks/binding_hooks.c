@@ -3,6 +3,7 @@
 #include "layer/core/trace.h"
 #include "layer/frame/binding.h"
 #include "layer/frame/passes_run.h"
+#include "layer/frame/predicated.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/shader/optimize.h"
@@ -15,6 +16,8 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
                               uint64_t game, struct pm_pipeline *known)
 {
     const uint64_t standing = pm_binding_stand(device, command, index, game, known);
+    if (command != NULL && command->predicated != NULL)
+        pm_predicated_bound(command);
     if (standing != game) {
         pm_ab_bound(device->ab);
         pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
@@ -51,6 +54,8 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
             bind_standing(device, handle, point, pipeline, command, known);
             return;
         }
+        if (PM_UNLIKELY(command->predicated != NULL))
+            pm_predicated_bound(command);
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }

@@ -3,12 +3,19 @@
 /* That are made of a shader, or as much longer as one takes where others have the processor. */
 enum { PIPELINES = 8 };
 
-void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, int64_t now)
+/* Nanoseconds after which a game that loads again is waited for again. */
+#define LOADS_AGAIN (60 * PM_SECOND)
+
+void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, uint64_t seed,
+                   int64_t now)
 {
     pthread_condattr_t attributes;
     *ahead = (struct pm_ahead){.allowance = pm_allowance_of(creation_ms, now),
+                               .most_loading = loading_ms * 1e6,
                                .loading = loading_ms * 1e6,
-                               .first = loading_ms * 1e6};
+                               .loading_at = now};
+    pm_random_init(&ahead->random, pm_random_mix(seed)); /* not what others draw */
+    ahead->further = pm_random_unit(&ahead->random);
     pthread_mutex_init(&ahead->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -22,11 +29,37 @@ void pm_ahead_finish(struct pm_ahead *ahead)
     pthread_mutex_destroy(&ahead->lock);
 }
 
+bool pm_ahead_draw(struct pm_ahead *ahead, double chance, bool further)
+{
+    bool drawn;
+    pthread_mutex_lock(&ahead->lock);
+    if (further) {
+        ahead->further += chance;
+        drawn = ahead->further >= 1;
+        ahead->further -= drawn;
+    } else {
+        drawn = pm_random_unit(&ahead->random) < chance;
+    }
+    pthread_mutex_unlock(&ahead->lock);
+    return drawn;
+}
+
+/* Under the lock. */
+static void fill_loading(struct pm_ahead *ahead, int64_t now)
+{
+    if (now - ahead->loading_at < LOADS_AGAIN)
+        return;
+    ahead->loading = ahead->most_loading;
+    ahead->loading_at = now;
+}
+
 void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads)
 {
     const int64_t start = pm_now();
     pthread_mutex_lock(&ahead->lock);
     pm_allowance_fill(&ahead->allowance, start);
+    if (loads)
+        fill_loading(ahead, start);
     const double spare =
         loads && ahead->loading > ahead->reserved ? ahead->loading - ahead->reserved : 0;
     const int64_t until = start + (int64_t)(spare > 0 ? spare : ahead->allowance.left);
@@ -44,6 +77,7 @@ void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loa
 bool pm_ahead_loads(struct pm_ahead *ahead)
 {
     pthread_mutex_lock(&ahead->lock);
+    fill_loading(ahead, pm_now());
     const bool left = ahead->loading > 0;
     pthread_mutex_unlock(&ahead->lock);
     return left;
@@ -52,7 +86,7 @@ bool pm_ahead_loads(struct pm_ahead *ahead)
 void pm_ahead_reserve(struct pm_ahead *ahead, int64_t time)
 {
     pthread_mutex_lock(&ahead->lock);
-    const double wanted = PIPELINES * (double)time, most = ahead->first / 2;
+    const double wanted = PIPELINES * (double)time, most = ahead->most_loading / 2;
     ahead->reserved = wanted < most ? wanted : most;
     pthread_mutex_unlock(&ahead->lock);
 }
@@ -61,7 +95,7 @@ bool pm_ahead_take(struct pm_ahead *ahead, int64_t time, bool worth)
 {
     const double wanted = (double)time;
     pthread_mutex_lock(&ahead->lock);
-    const bool taken = ahead->loading - wanted >= (worth ? 0 : ahead->first / 2);
+    const bool taken = ahead->loading - wanted >= (worth ? 0 : ahead->most_loading / 2);
     if (taken) {
         ahead->loading -= wanted;
         ahead->reserved = ahead->reserved > wanted ? ahead->reserved - wanted : 0;

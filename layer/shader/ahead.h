@@ -4,8 +4,12 @@
  * game has made them. It is made in the background, as ever; what a program does between making a
  * pipeline and recording it is often shorter than that, so vkCreate*Pipelines waits for it, for
  * limits.creation_ms of each second at most; where that is 0 nothing is made ahead. Few drivers
- * make a pipeline in that time. So before the first frames, when nobody sees it, it waits for
- * limits.loading_ms in all besides.
+ * make a pipeline in that time. So while the game loads, when nobody sees it, it waits for
+ * limits.loading_ms besides: before the first frames, and again where it loads more, once a minute.
+ *
+ * Which get one is a lot: each pipeline with a chance that is known (variant_make.c). What has one
+ * by a lesser chance is sampled more often for it (predicated.h), so that each call is sampled with
+ * the same probability, whatever was made when its pipeline was.
  *
  * Of these, proven variants that are made at once (at_once.h) have the first right: a sample is for
  * everybody, but they are for whoever waits. A few times what those take that earlier sessions have
@@ -15,6 +19,7 @@
  */
 #pragma once
 
+#include "base/random.h"
 #include "layer/core/allowance.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -26,17 +31,26 @@ struct pm_ahead {
     pthread_cond_t done;
     /* guarded by lock: */
     struct pm_allowance allowance; /* of waiting */
-    double loading;                /* nanoseconds of waiting left before the first frames; below 0:
-                                      more were spent */
-    double first;                  /* of how many there were at first */
+    double most_loading;           /* nanoseconds of waiting while the game loads */
+    double loading;                /* of them, that are left; below 0: more were spent */
     double reserved;               /* of these, for proven variants */
+    int64_t loading_at;            /* CLOCK_MONOTONIC, nanoseconds: since when they are counted */
+    struct pm_random random;       /* of the lots */
+    double further;                /* chances of further pipelines that came to none yet */
 };
 
-void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, int64_t now);
+/* seed: of the lots. */
+void pm_ahead_init(struct pm_ahead *ahead, uint32_t creation_ms, uint32_t loading_ms, uint64_t seed,
+                   int64_t now);
 void pm_ahead_finish(struct pm_ahead *ahead);
 
-/* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited. loads: the
- * program has not drawn its first frames yet. */
+/* Whether a pipeline with this chance (0…1) is among those that get one. The chance may depend on
+ * who did before. further: of those that may not, as these differ in it by little only; then as
+ * many get one, but for a fraction, as the sum of their chances says. */
+bool pm_ahead_draw(struct pm_ahead *ahead, double chance, bool further);
+
+/* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited. loads: nobody
+ * sees it (pm_sampling_loads). */
 void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads);
 
 /* Whether there is any of loading's time left. */

@@ -2,7 +2,7 @@
  * How long vkCreate*Pipelines may take for proven variants that it makes at once, so that
  * recordings which the game makes a moment later and keeps bind them. Of each second there are
  * limits.proven_ms_per_second, and limits.proven_ms_per_pipeline of these for one pipeline; few
- * drivers make a pipeline in that time. So before the first frames, when nobody sees it, what does
+ * drivers make a pipeline in that time. So while the game loads, when nobody sees it, what does
  * not fit takes from what a program that loads is waited for at all (ahead.h).
  *
  * How long a variant takes is known beforehand, so what takes too long is not begun. What took

@@ -406,6 +406,16 @@ bool pm_object_note(struct pm_object *object)
     return !atomic_exchange_explicit(&object->noted, true, memory_order_relaxed);
 }
 
+bool pm_object_is_ahead(const struct pm_object *object)
+{
+    return atomic_load_explicit(&object->ahead, memory_order_relaxed);
+}
+
+void pm_object_set_ahead(struct pm_object *object)
+{
+    atomic_store_explicit(&object->ahead, true, memory_order_relaxed);
+}
+
 void pm_objects_name(struct pm_objects *objects, enum pm_object_kind kind, uint64_t handle,
                      const char *name)
 {

@@ -69,6 +69,10 @@ char *pm_object_name_copy(const struct pm_object *object);
 /* true the first time it is asked of the object. */
 bool pm_object_note(struct pm_object *object);
 
+/* Whether a pipeline of the shader module was instrumented ahead (ahead.h); and one was. */
+bool pm_object_is_ahead(const struct pm_object *object);
+void pm_object_set_ahead(struct pm_object *object);
+
 /* A shader module's words, which are the caller's (pm_words_finish). They are on the disk but for
  * small modules (profile/words_store.h). PM_ERROR_IO: they are not there any more. */
 bool pm_object_words(const struct pm_object *object, struct pm_words *words,

@@ -36,6 +36,7 @@ struct pm_object {
     struct pm_kept_words *words; /* of a shader module */
     char *name;                  /* that the game gave it, malloc'ed; NULL: none; owner->lock */
     _Atomic bool noted;          /* pm_object_note */
+    _Atomic bool ahead;          /* pm_object_is_ahead */
     _Atomic uint64_t own;        /* our own handle; 0: not made yet */
     _Atomic bool lent;           /* pm_object_lend */
     struct pm_object *next_lent; /* owner->lock */

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "layer/core/compiler.h"
+#include "layer/core/session.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/variant_table.h"
 #include <stdlib.h>
@@ -28,7 +29,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
                            config->limits.variants_per_minute, pm_now());
     pipelines->budget.first_come = config->debug.synchronous;
     pm_ahead_init(&pipelines->ahead, config->limits.creation_ms, config->limits.loading_ms,
-                  pm_now());
+                  pm_session_seed(device->instance), pm_now());
     return pipelines;
 }
 
@@ -73,6 +74,7 @@ struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error
     }
     pipeline->device = device;
     pipeline->arena = arena;
+    pipeline->lot = 1;
     atomic_init(&pipeline->references, 1);
     pthread_mutex_init(&pipeline->copying, NULL);
     return pipeline;

@@ -80,6 +80,12 @@ struct pm_pipeline {
     struct pm_pipeline_batch prepare; /* of the record: variant is unused */
     _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
     _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
+    _Atomic uint32_t variants;        /* in `batches` */
+    _Atomic bool told;                /* a recording holds a call of it twice, or did */
+    double lot;              /* the chance that it won by which its first was made ahead; 1: it was
+                                not by lot. Set before the game has it */
+    _Atomic int64_t kept_at; /* CLOCK_MONOTONIC, nanoseconds: when it was bound first in a recording
+                                that may be kept; 0: not yet */
 
     /* The specialized variant (optimized.h). */
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */

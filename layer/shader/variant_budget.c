@@ -74,13 +74,19 @@ enum pm_budget_answer pm_variant_budget_take(struct pm_variant_budget *budget, e
     return found;
 }
 
-double pm_variant_budget_chance(struct pm_variant_budget *budget, int64_t now)
+double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need need,
+                                uint32_t staying, int64_t now)
 {
+    const double left = (double)budget->limit * leaves_tokens[need] / 4;
     pthread_mutex_lock(&budget->lock);
     fill(budget, now);
-    const double chance = budget->limit > 0 ? 4 * budget->tokens / budget->limit - 2 : 0;
+    const uint32_t room = budget->limit > staying ? budget->limit - staying : 0;
+    const double there = budget->counters_full ? 0 : budget->tokens < room ? budget->tokens : room;
     pthread_mutex_unlock(&budget->lock);
-    return chance < 0 ? 0 : chance > 1 ? 1 : chance;
+    if (there < 1 + left)
+        return 0;
+    const double halves = 2 * there / budget->limit;
+    return halves < 1 ? halves * halves : 1;
 }
 
 void pm_variant_budget_refund(struct pm_variant_budget *budget)

@@ -62,9 +62,11 @@ enum pm_budget_answer pm_variant_budget_ask(struct pm_variant_budget *budget, en
 /* Takes a token and the right to live. */
 enum pm_budget_answer pm_variant_budget_take(struct pm_variant_budget *budget, enum pm_need need,
                                              int64_t now);
-/* The chance that something is made ahead of need, by what is in the bucket: 1 above three
- * quarters, 0 below half. */
-double pm_variant_budget_chance(struct pm_variant_budget *budget, int64_t now);
+/* The chance that something is made ahead of need, by what there is of tokens and of room beside so
+ * many that cannot make any: 1 above half; below the square of what there is of a half, so that
+ * what is made late has a chance, too. 0: nothing more can be for the need. */
+double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need need,
+                                uint32_t staying, int64_t now);
 /* Nothing was made: both go back. */
 void pm_variant_budget_refund(struct pm_variant_budget *budget);
 /* There is no room for its counters, until something dies. false: nothing else lives. */

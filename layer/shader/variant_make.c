@@ -1,7 +1,6 @@
 #include "layer/shader/variant_make.h"
 
 #include "base/clock.h"
-#include "base/random.h"
 #include "layer/core/compiler.h"
 #include "layer/core/trace.h"
 #include "layer/shader/pipeline_build.h"
@@ -11,14 +10,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
- * only this share of their sampled calls is taken (HAZARDS 4). */
-#define OCCLUDED_SHARE 4
-
-/* The kinds that sampled calls are for; timing is not. */
-#define SAMPLED_KINDS                                                                              \
-    (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO | PM_KIND_BIT_CONSTANT | PM_KIND_BIT_TURNS)
 
 /* ---- limits ---- */
 
@@ -51,12 +42,14 @@ static bool may_want(struct pm_variant_budget *budget, enum pm_need need)
                                        now - atomic_load(&budget->retired_at) >= RETIRE_AGAIN);
 }
 
-static bool reserve(struct pm_pipelines *pipelines, enum pm_need need)
+/* most: so many may make room for it, one after the other. */
+static bool reserve(struct pm_pipelines *pipelines, enum pm_need need, uint32_t most)
 {
     struct pm_variant_budget *budget = &pipelines->budget;
     const int64_t now = pm_now();
     enum pm_budget_answer answer = pm_variant_budget_take(budget, need, now);
-    if (answer == PM_BUDGET_FULL && need != PM_NEED_MORE && pm_variants_retire(pipelines, now))
+    while (answer == PM_BUDGET_FULL && need != PM_NEED_MORE && most-- > 0 &&
+           pm_variants_retire(pipelines, now))
         answer = pm_variant_budget_take(budget, need, now);
     if (answer != PM_BUDGET_YES && !atomic_exchange(&pipelines->was_full, true))
         pm_log_info(pipelines->device->instance->log,
@@ -278,13 +271,19 @@ static struct pm_variant *make_counted(struct pm_pipeline *pipeline,
 }
 
 /* Makes a batch's variant and publishes it, where there is one. Called by one thread at a time for
- * a batch. is_wanted: a call waited for it, and the next one binds it. */
+ * a batch. is_wanted: a call waited for it, and the next one binds it. reserved: what it takes of
+ * the budget was taken, and goes back if nothing is made. */
 static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
-                       uint32_t index, bool is_wanted)
+                       uint32_t index, bool is_wanted, bool reserved)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
-    if (!reserve(pipelines, need_of(record, index))) {
+    /* What the database knows well can wait for a time when there is more. */
+    if (reserved && !record->lacks) {
+        pm_variant_budget_refund(&pipelines->budget);
+        reserved = false;
+    }
+    if (!reserved && !reserve(pipelines, need_of(record, index), 1)) {
         /* A later sample asks again; not where all is made when the pipeline is
          * (debug.synchronous). */
         atomic_store(&batch->making, pipelines->budget.first_come ? PM_FAILED : PM_UNMADE);
@@ -317,7 +316,8 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
 
 void pm_pipeline_build_all(struct pm_pipeline *pipeline)
 {
-    if (!(pipeline->device->instance->config.sampler.kinds & SAMPLED_KINDS) || !prepare(pipeline)) {
+    if (!(pipeline->device->instance->config.sampler.kinds & PM_SAMPLED_KINDS) ||
+        !prepare(pipeline)) {
         atomic_store(&pipeline->prepare.making, PM_FAILED);
         return;
     }
@@ -325,7 +325,7 @@ void pm_pipeline_build_all(struct pm_pipeline *pipeline)
     struct pm_shader_record *record = atomic_load(&pipeline->record);
     for (uint32_t i = 0; i < record->batch_count; i++) {
         atomic_store(&pipeline->batches[i].making, PM_QUEUED);
-        make_batch(pipeline, record, i, false);
+        make_batch(pipeline, record, i, false, false);
     }
 }
 
@@ -337,18 +337,31 @@ struct compile {
     struct pm_job job;
     struct pm_pipeline *pipeline; /* referenced */
     uint32_t batch;               /* PREPARE: find the shader, then make the batch that is next */
+    bool reserved;                /* of the budget, for the batch */
 };
+
+/* It is over, and was not made where `reserved` is still set. */
+static void finish_compile(struct compile *compile)
+{
+    struct pm_pipeline *pipeline = compile->pipeline;
+    struct pm_pipelines *pipelines = pipeline->device->pipelines;
+    if (compile->reserved)
+        pm_variant_budget_refund(&pipelines->budget);
+    free(compile);
+    pm_ahead_done(&pipelines->ahead, &pipeline->awaited);
+    pm_pipeline_release(pipeline);
+}
+
+static struct pm_pipeline_batch *batch_of(struct pm_pipeline *pipeline, uint32_t index)
+{
+    return index == PREPARE ? &pipeline->prepare : &pipeline->batches[index];
+}
 
 static void drop_compile(struct pm_job *job)
 {
     struct compile *compile = (struct compile *)job;
-    struct pm_pipeline *pipeline = compile->pipeline;
-    struct pm_pipeline_batch *batch =
-        compile->batch == PREPARE ? &pipeline->prepare : &pipeline->batches[compile->batch];
-    atomic_store(&batch->making, PM_UNMADE);
-    free(compile);
-    pm_ahead_done(&pipeline->device->pipelines->ahead, &pipeline->awaited);
-    pm_pipeline_release(pipeline);
+    atomic_store(&batch_of(compile->pipeline, compile->batch)->making, PM_UNMADE);
+    finish_compile(compile);
 }
 
 static void run_compile(struct pm_job *job)
@@ -370,28 +383,22 @@ static void run_compile(struct pm_job *job)
                 batch = PREPARE;
         }
     }
-    if (wanted && batch != PREPARE)
-        make_batch(pipeline, atomic_load(&pipeline->record), batch, true);
-    free(compile);
-    pm_ahead_done(&pipeline->device->pipelines->ahead, &pipeline->awaited);
-    pm_pipeline_release(pipeline);
+    if (wanted && batch != PREPARE) {
+        make_batch(pipeline, atomic_load(&pipeline->record), batch, true, compile->reserved);
+        compile->reserved = false;
+    }
+    finish_compile(compile);
 }
 
-/* A sampled call asks for a batch's variant, or for the record: queues the compile unless it is
- * queued, running, made or failed already, or there is no budget for it. false: for lack of that.
- */
-static bool want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, uint32_t index,
-                 enum pm_need need)
+/* Queues the compile of a batch, or of the record, that nobody makes yet. reserved: of the budget,
+ * which it takes over; such a one is worth waiting for who has the queue. false: it could not be,
+ * or somebody does. */
+static bool queue(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need, bool reserved)
 {
-    struct pm_device *device = pipeline->device;
-    atomic_fetch_add(&batch->wanted, 1);
-    uint32_t unmade = atomic_load(&batch->making);
-    if (unmade != PM_UNMADE)
-        return true;
-    if (!may_want(&device->pipelines->budget, need))
-        return false;
+    struct pm_pipeline_batch *batch = batch_of(pipeline, index);
+    uint32_t unmade = PM_UNMADE;
     if (!atomic_compare_exchange_strong(&batch->making, &unmade, PM_QUEUED))
-        return true;
+        return false;
     atomic_store(&batch->wanted,
                  urgency[need] + atomic_load(&batch->wanted) % urgency[PM_NEED_BATCH]);
     struct compile *compile = calloc(1, sizeof *compile);
@@ -402,105 +409,96 @@ static bool want(struct pm_pipeline *pipeline, struct pm_pipeline_batch *batch, 
                     .owner = pipeline,
                     .name = "counting variant",
                     .urgency = &batch->wanted,
-                    .impatient = true},
+                    .impatient = !reserved},
             .pipeline = pipeline,
             .batch = index,
+            .reserved = reserved,
         };
         pm_pipeline_reference(pipeline);
-        if (pm_compiler_queue(device->compiler, &compile->job))
+        if (pm_compiler_queue(pipeline->device->compiler, &compile->job))
             return true;
         free(compile);
         pm_pipeline_release(pipeline);
     }
     atomic_store(&batch->making, PM_UNMADE);
+    return false;
+}
+
+/* A sampled call asks for a batch's variant, or for the record: queues the compile unless it is
+ * queued, running, made or failed already, or there is no budget for it. false: for lack of that.
+ */
+static bool want(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need)
+{
+    struct pm_pipeline_batch *batch = batch_of(pipeline, index);
+    atomic_fetch_add(&batch->wanted, 1);
+    if (atomic_load(&batch->making) != PM_UNMADE)
+        return true;
+    if (!may_want(&pipeline->device->pipelines->budget, need))
+        return false;
+    (void)queue(pipeline, index, need, false);
     return true;
 }
 
-/* A splitmix64 sequence shared by all threads, without a lock. */
-static uint64_t next_random(struct pm_pipelines *pipelines)
+bool pm_pipeline_want(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
+                      uint32_t batch)
 {
-    return pm_random_mix(atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15)));
+    return want(pipeline, batch, need_of(record, batch));
+}
+
+void pm_pipeline_want_record(struct pm_pipeline *pipeline)
+{
+    want(pipeline, PREPARE, PM_NEED_SHADER);
+}
+
+/* ---- ahead ---- */
+
+/* Of pipelines whose shader has one that was made ahead, so few get another: they add less. Each
+ * has a chance, though, and no less than calls are sampled with. */
+#define FURTHER_SHARE (1 / 16.0)
+
+/* NULL: the shader is in none. */
+static struct pm_object *module_of(const struct pm_pipeline *pipeline)
+{
+    const struct pm_pipeline *owner = pipeline->shader_owner;
+    return owner && pipeline->shader_stage < owner->module_count
+               ? owner->modules[pipeline->shader_stage]
+               : NULL;
+}
+
+static double lot_of(const struct pm_pipeline *pipeline, enum pm_need need, double chance)
+{
+    struct pm_pipelines *pipelines = pipeline->device->pipelines;
+    const double share = 4 * pipeline->device->instance->config.sampler.api_probability;
+    const int64_t now = pm_now();
+    const uint32_t staying = pm_variants_staying(pipelines, now);
+    chance *= pm_variant_budget_chance(&pipelines->budget, need, staying, now);
+    if (need != PM_NEED_SHADER)
+        chance *= share > 1 ? 1 : share > FURTHER_SHARE ? share : FURTHER_SHARE;
+    return chance;
 }
 
 void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads)
 {
     struct pm_device *device = pipeline->device;
     struct pm_pipelines *pipelines = device->pipelines;
-    if (chance <= 0 || pipeline->is_library || atomic_load(&device->lost) ||
+    struct pm_object *module = module_of(pipeline);
+    if (!module || chance <= 0 || pipeline->is_library || atomic_load(&device->lost) ||
         device->instance->config.debug.synchronous ||
         device->instance->config.limits.creation_ms == 0 ||
-        !(device->instance->config.sampler.kinds & SAMPLED_KINDS))
+        !(device->instance->config.sampler.kinds & PM_SAMPLED_KINDS))
         return;
-    chance *= pm_variant_budget_chance(&pipelines->budget, pm_now());
-    if ((double)(next_random(pipelines) >> 11) * 0x1p-53 >= chance)
+    const enum pm_need need = pm_object_is_ahead(module) ? PM_NEED_BATCH : PM_NEED_SHADER;
+    const double lot = lot_of(pipeline, need, chance);
+    if (!pm_ahead_draw(&pipelines->ahead, lot, need != PM_NEED_SHADER) ||
+        !reserve(pipelines, need, pipelines->budget.limit))
         return;
     atomic_store(&pipeline->awaited, true);
-    want(pipeline, &pipeline->prepare, PREPARE, PM_NEED_SHADER);
-    if (atomic_load(&pipeline->prepare.making) != PM_UNMADE)
-        pm_ahead_wait(&pipelines->ahead, &pipeline->awaited, loads);
-}
-
-/* ---- sampling ---- */
-
-/* Batches looked at for one that stands in for another. */
-enum { STAND_INS = 16 };
-
-/* Whether this sampled call is among the share that is taken of shaders that count occluded
- * fragments. When every call is to be sampled, every call is. */
-static bool take_occluded(struct pm_pipelines *pipelines)
-{
-    return pipelines->device->instance->config.sampler.api_probability >= 1 ||
-           next_random(pipelines) % OCCLUDED_SHARE == 0;
-}
-
-/* The variant of a batch that is due, or one that this call goes to instead. */
-static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_record *record)
-{
-    const uint32_t index = pm_shader_sampler_next(record->sampler);
-    struct pm_variant *variant = pm_variant_take(&pipeline->batches[index]);
-    if (variant)
-        return variant;
-    const bool comes = want(pipeline, &pipeline->batches[index], index, need_of(record, index));
-    /* Not a call lost for every batch: this one goes to a batch that lost one before. */
-    const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
-    if (fresh != 0)
-        return pm_variant_take(&pipeline->batches[fresh - 1]);
-    /* Nor where none is coming: then to the next that the pipeline has. */
-    for (uint32_t i = 1; !comes && !variant && i < record->batch_count && i <= STAND_INS; i++)
-        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
-    return variant;
-}
-
-struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
-{
-    struct pm_device *device = pipeline->device;
-    if (!(device->instance->config.sampler.kinds & SAMPLED_KINDS))
-        return NULL;
-    struct pm_shader_record *record = atomic_load(&pipeline->record);
-    if (!record) {
-        want(pipeline, &pipeline->prepare, PREPARE, PM_NEED_SHADER);
-        return NULL;
+    if (!queue(pipeline, PREPARE, PM_NEED_SHADER, true)) {
+        atomic_store(&pipeline->awaited, false);
+        pm_variant_budget_refund(&pipelines->budget);
+        return;
     }
-    if (record->batch_count == 0)
-        return NULL;
-    struct pm_variant *variant = choose(pipeline, record);
-    if (!variant)
-        return NULL;
-    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines)) {
-        pm_variant_release(variant);
-        return NULL;
-    }
-    atomic_fetch_add_explicit(&variant->taken, 1, memory_order_relaxed);
-    atomic_store_explicit(&variant->used_at, pm_now(), memory_order_relaxed);
-    pm_trace_count(device->trace, PM_TRACE_SAMPLED);
-    atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
-    return variant;
-}
-
-bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
-                               uint64_t known)
-{
-    const struct pm_shader_record *record = atomic_load(&pipeline->record);
-    return record && record->values && pm_constant_values_push(record->values, words, known);
+    pipeline->lot = lot;
+    pm_object_set_ahead(module);
+    pm_ahead_wait(&pipelines->ahead, &pipeline->awaited, loads);
 }

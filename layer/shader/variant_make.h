@@ -7,15 +7,34 @@
 
 #include "layer/shader/pipeline.h"
 
+/* The kinds that sampled calls are for; timing is not. */
+#define PM_SAMPLED_KINDS                                                                           \
+    (PM_KIND_BIT_BLOCK | PM_KIND_BIT_ZERO | PM_KIND_BIT_CONSTANT | PM_KIND_BIT_TURNS)
+
 /* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
  * the recording, or NULL when there is none yet or may be none. Where the batch whose turn it is
  * has none yet, its compile is queued and a batch stands in that had none when it was its turn.
  * Never blocks (with debug.synchronous the variant was built when the pipeline was created). */
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
 
-/* The game has made a pipeline: with the chance given it gets a variant now, or soon, so that what
- * records it next finds one (ahead.h). loads: before its first frames. Called before the game has
- * the handle. */
+/* The same for a call that a recording holds twice (predicated.h): any variant that the pipeline
+ * has. */
+struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline);
+
+/* The chance, more than 0, that the pipeline would have the variants that it has when a recording
+ * that may be kept binds it: of the lot that it won (ahead.h), while those that won none can have
+ * none; else 1. */
+double pm_pipeline_lot(struct pm_pipeline *pipeline);
+
+/* A sampled call asks for a batch's variant: its compile is queued, unless it was. false: there is
+ * no budget for it. And for the record, if there is none. */
+bool pm_pipeline_want(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
+                      uint32_t batch);
+void pm_pipeline_want_record(struct pm_pipeline *pipeline);
+
+/* The game has made a pipeline: with the chance given, times what the budget allows and less where
+ * its shader has a variant, it gets one now, or soon, so that what records it next finds one
+ * (ahead.h). loads: nobody sees that it takes longer. Called before the game has the handle. */
 void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads);
 
 /* Builds every variant of a new pipeline now (debug.synchronous). */

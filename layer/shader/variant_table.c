@@ -51,11 +51,13 @@ void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_
         budget->first->previous = variant;
     budget->first = variant;
     put(&pipeline->batches[batch], variant);
+    atomic_fetch_add(&pipeline->variants, 1);
     pthread_mutex_unlock(&budget->lock);
 }
 
 static void count_out(struct pm_variant *variant)
 {
+    atomic_fetch_sub(&variant->pipeline->variants, 1);
     struct pm_shader_record *record = atomic_load(&variant->pipeline->record);
     atomic_fetch_sub(&variant->use->variants, 1);
     atomic_fetch_sub(&record->whole.variants, 1);
@@ -99,6 +101,18 @@ bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now)
     if (retired)
         pm_variant_release(oldest);
     return retired;
+}
+
+uint32_t pm_variants_staying(struct pm_pipelines *pipelines, int64_t now)
+{
+    struct pm_variant_budget *budget = &pipelines->budget;
+    pthread_mutex_lock(&budget->lock);
+    uint32_t staying = budget->living;
+    const bool few = staying <= budget->limit / 2;
+    for (struct pm_variant *variant = budget->first; !few && variant; variant = variant->next)
+        staying -= staying > 0 && may_retire(variant, now);
+    pthread_mutex_unlock(&budget->lock);
+    return staying;
 }
 
 void pm_variants_drop(struct pm_pipeline *pipeline)

@@ -28,5 +28,9 @@ struct pm_variant *pm_variant_take(struct pm_pipeline_batch *batch);
  * the one that was used least lately. false: there is none. */
 bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now);
 
+/* How many variants there are, and are being made, that pm_variants_retire could not take out;
+ * while they are less than half of what may live, those that it could, too. */
+uint32_t pm_variants_staying(struct pm_pipelines *pipelines, int64_t now);
+
 /* The pipeline goes: takes all out. */
 void pm_variants_drop(struct pm_pipeline *pipeline);

@@ -4,22 +4,29 @@
 #include "tests/layer/pipelines.h"
 #include "tests/layer/spooled.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SUBMISSIONS = 50 };
 
 static struct pm_harness h;
 
-static void open_with(const char *probability, const char *creation_ms)
+static void open_with_seed(const char *probability, const char *creation_ms, const char *seed)
 {
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all(probability);
+    setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
     setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
     setenv("PIECEMEAL_LIMITS_CREATION_MS", creation_ms, 1);
     watch_start(pm_harness_driver());
     pm_harness_open(&h, NULL);
+}
+
+static void open_with(const char *probability, const char *creation_ms)
+{
+    open_with_seed(probability, creation_ms, "1");
 }
 
 static void submit(VkCommandBuffer buffer, uint32_t times)
@@ -159,6 +166,49 @@ static void what_is_kept_is_sampled_as_often(void **state)
     assert_true(anew > 0.95 * expected && anew < 1.05 * expected);
 }
 
+/* One shader after the other has its pipeline made, and what is late is recorded once. */
+static uint64_t calls_of_what_is_late(uint32_t early, uint32_t late, int session, uint32_t *made)
+{
+    struct level first, second;
+    const uint64_t before = all_calls();
+    char seed[16];
+    snprintf(seed, sizeof seed, "%d", session + 1);
+    open_with_seed("0.05", "1000", seed);
+    level_make(&first, &h, 0, early, 1);
+    level_make(&second, &h, early, late, 1);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    level_record(&second, &h, buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    *made += watch_counts().variants - early;
+    submit(buffer, 10 * SUBMISSIONS);
+    level_destroy(&first, &h);
+    level_destroy(&second, &h);
+    pm_harness_close(&h);
+    return all_calls() - before;
+}
+
+/* Where there is not room for all, some are made by lot, and stand for the others: a pipeline that
+ * had little chance is sampled as often over sessions as one that is made for sure. */
+static void whoever_has_less_chance_counts_for_more(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 20, EARLY = 14, LATE = 16 };
+    uint64_t calls = 0;
+    uint32_t made = 0;
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "32", 1);
+    setenv("PIECEMEAL_LIMITS_VARIANTS_PER_MINUTE", "1", 1);
+    for (int i = 0; i < SESSIONS; i++)
+        calls += calls_of_what_is_late(EARLY, LATE, i, &made);
+    unsetenv("PIECEMEAL_LIMITS_VARIANTS_PER_MINUTE");
+    unsetenv("PIECEMEAL_LIMITS_VARIANTS");
+    const double expected = 0.05 * SESSIONS * LATE * 10 * SUBMISSIONS;
+    print_message("sampled calls: %lu, %.0f expected; of %d pipelines %u had a variant\n",
+                  (unsigned long)calls, expected, SESSIONS * LATE, made);
+    assert_in_range(made, SESSIONS, SESSIONS * LATE * 3 / 4);
+    assert_true((double)calls > 0.75 * expected && (double)calls < 1.25 * expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -168,6 +218,7 @@ int main(void)
         PM_LAYERED_TEST(nor_longer_than_it_may),
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
+        PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,15 +18,32 @@ static void each_need_leaves_something_for_the_more_urgent(void **state)
 {
     (void)state;
     pm_variant_budget_init(&budget, 256, 0, 0);
-    assert_true(pm_variant_budget_chance(&budget, 0) == 1);
     assert_int_equal(take_all(PM_NEED_MORE, 0), 64);
-    assert_true(pm_variant_budget_chance(&budget, 0) == 1);
     assert_int_equal(take_all(PM_NEED_BATCH, 0), 128);
-    assert_true(pm_variant_budget_chance(&budget, 0) == 0);
     assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_BATCH, 0), PM_BUDGET_LATER);
     assert_int_equal(pm_variant_budget_ask(&budget, PM_NEED_SHADER, 0), PM_BUDGET_YES);
     assert_int_equal(take_all(PM_NEED_SHADER, 0), 64);
     assert_int_equal(budget.living, 256);
+    pm_variant_budget_finish(&budget);
+}
+
+/* What is made ahead of need has a chance as long as anything can be made, and less the less. */
+static void the_chance_falls_as_tokens_and_room_do(void **state)
+{
+    (void)state;
+    pm_variant_budget_init(&budget, 256, 0, 0);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 1);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 128, 0) == 1);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 192, 0) == 0.25);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_BATCH, 191, 0) > 0.25);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_BATCH, 192, 0) == 0);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 255, 0) == 1 / 16384.0);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 256, 0) == 0);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 300, 0) == 0);
+    assert_int_equal(take_all(PM_NEED_BATCH, 0), 192);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 0.25);
+    assert_int_equal(take_all(PM_NEED_SHADER, 0), 64);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 0);
     pm_variant_budget_finish(&budget);
 }
 
@@ -73,6 +90,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_need_leaves_something_for_the_more_urgent),
+        cmocka_unit_test(the_chance_falls_as_tokens_and_room_do),
         cmocka_unit_test(tokens_come_with_time),
         cmocka_unit_test(nothing_fits_while_counter_memory_is_used_up),
     };

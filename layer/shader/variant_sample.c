@@ -1,0 +1,121 @@
+#include "layer/shader/variant_make.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "layer/core/trace.h"
+#include "layer/shader/variant_table.h"
+
+/* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
+ * only this share of their sampled calls is taken (HAZARDS 4). */
+#define OCCLUDED_SHARE 4
+
+/* A splitmix64 sequence shared by all threads, without a lock. */
+static uint64_t next_random(struct pm_pipelines *pipelines)
+{
+    return pm_random_mix(atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15)));
+}
+
+/* Batches looked at for one that stands in for another. */
+enum { STAND_INS = 16 };
+
+/* Nanoseconds after which the calls of pipelines that won no lot have asked for variants, so that
+ * one that did is like any other. */
+#define LOT_TIME (10 * PM_SECOND)
+
+/* Whether this sampled call is among the share that is taken of shaders that count occluded
+ * fragments. When every call is to be sampled, every call is. */
+static bool take_occluded(struct pm_pipelines *pipelines)
+{
+    return pipelines->device->instance->config.sampler.api_probability >= 1 ||
+           next_random(pipelines) % OCCLUDED_SHARE == 0;
+}
+
+/* The variant of a batch that is due, or one that this call goes to instead. */
+static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_record *record)
+{
+    const uint32_t index = pm_shader_sampler_next(record->sampler);
+    struct pm_variant *variant = pm_variant_take(&pipeline->batches[index]);
+    if (variant)
+        return variant;
+    const bool comes = pm_pipeline_want(pipeline, record, index);
+    /* Not a call lost for every batch: this one goes to a batch that lost one before. */
+    const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
+    if (fresh != 0)
+        return pm_variant_take(&pipeline->batches[fresh - 1]);
+    /* Nor where none is coming: then to the next that the pipeline has. */
+    for (uint32_t i = 1; !comes && !variant && i < record->batch_count && i <= STAND_INS; i++)
+        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
+    return variant;
+}
+
+/* The same of what is recorded twice, and perhaps never again: any of the variants that the
+ * pipeline has. It asks for others as often as one of what is recorded anew. */
+static struct pm_variant *choose_kept(struct pm_pipeline *pipeline, struct pm_shader_record *record)
+{
+    const uint32_t index = pm_shader_sampler_next(record->sampler);
+    struct pm_variant *variant = pm_variant_take(&pipeline->batches[index]);
+    if (variant)
+        return variant;
+    if (atomic_load(&pipeline->variants) == 0 || next_random(pipeline->device->pipelines) % 4 == 0)
+        pm_pipeline_want(pipeline, record, index);
+    for (uint32_t i = 1; !variant && i < record->batch_count; i++)
+        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
+    return variant;
+}
+
+static struct pm_variant *sample(struct pm_pipeline *pipeline,
+                                 struct pm_variant *(*from)(struct pm_pipeline *pipeline,
+                                                            struct pm_shader_record *record))
+{
+    struct pm_device *device = pipeline->device;
+    if (!(device->instance->config.sampler.kinds & PM_SAMPLED_KINDS))
+        return NULL;
+    struct pm_shader_record *record = atomic_load(&pipeline->record);
+    if (!record) {
+        pm_pipeline_want_record(pipeline);
+        return NULL;
+    }
+    if (record->batch_count == 0)
+        return NULL;
+    struct pm_variant *variant = from(pipeline, record);
+    if (!variant)
+        return NULL;
+    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines)) {
+        pm_variant_release(variant);
+        return NULL;
+    }
+    atomic_fetch_add_explicit(&variant->taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&variant->used_at, pm_now(), memory_order_relaxed);
+    pm_trace_count(device->trace, PM_TRACE_SAMPLED);
+    atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
+    return variant;
+}
+
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+{
+    return sample(pipeline, choose);
+}
+
+struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)
+{
+    return sample(pipeline, choose_kept);
+}
+
+double pm_pipeline_lot(struct pm_pipeline *pipeline)
+{
+    if (pipeline->lot >= 1)
+        return 1;
+    const int64_t now = pm_now();
+    int64_t since = 0;
+    return atomic_compare_exchange_strong(&pipeline->kept_at, &since, now) || now - since < LOT_TIME
+               ? pipeline->lot
+               : 1;
+}
+
+bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
+                               uint64_t known)
+{
+    const struct pm_shader_record *record = atomic_load(&pipeline->record);
+    return record && record->values && pm_constant_values_push(record->values, words, known);
+}

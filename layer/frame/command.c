@@ -245,9 +245,9 @@ static bool begin_twice(struct pm_command *command)
     if (command->predicated == NULL)
         return false;
     command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
-    /* Nothing is bound. */
+    /* Nothing is bound yet. */
     command->countdown = 0;
-    pm_command_count_twice(command, command->device->sampling->probability);
+    pm_command_count_twice(command, 0);
     return true;
 }
 

@@ -274,14 +274,15 @@ double pm_sampling_chance_ahead(struct pm_sampling *sampling)
     return sampling->share;
 }
 
-bool pm_sampling_loads(struct pm_sampling *sampling)
+bool pm_sampling_loads(struct pm_sampling *sampling, uint32_t made)
 {
     const uint64_t heartbeat = atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed);
     if (heartbeat < FIRST_FRAMES)
         return true;
     if (atomic_exchange_explicit(&sampling->made_at, heartbeat, memory_order_relaxed) != heartbeat)
         atomic_store_explicit(&sampling->made, 0, memory_order_relaxed);
-    return atomic_fetch_add_explicit(&sampling->made, 1, memory_order_relaxed) >= LOADING_PIPELINES;
+    return atomic_fetch_add_explicit(&sampling->made, made, memory_order_relaxed) + made >
+           LOADING_PIPELINES;
 }
 
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)

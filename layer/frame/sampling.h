@@ -174,9 +174,9 @@ static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampl
  * and the game keeps some or has only begun, and 0 where it records everything anew. */
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
-/* The game has made a pipeline. Whether it loads, so that nobody sees how long that takes: it has
- * not drawn its first frames yet, or makes dozens in one. */
-bool pm_sampling_loads(struct pm_sampling *sampling);
+/* The game has made so many pipelines. Whether it loads, so that nobody sees how long that takes: it
+ * has not drawn its first frames yet, or makes dozens in one. */
+bool pm_sampling_loads(struct pm_sampling *sampling, uint32_t made);
 
 /* What is left of the calls that are chosen for sure (predicated.h), as a share. */
 double pm_sampling_sure_left(const struct pm_sampling *sampling);

@@ -32,8 +32,8 @@ static bool are_overlaid(struct pm_device *device, const void *caller, uint32_t 
 static struct pm_creation created(const struct pm_device *device,
                                   const struct pm_creation_start *start, uint32_t count)
 {
-    return pm_optimize_after_creation(start, count,
-                                      device->sampling && pm_sampling_loads(device->sampling));
+    return pm_optimize_after_creation(
+        start, count, device->sampling && pm_sampling_loads(device->sampling, count));
 }
 
 /* pipeline NULL: *error says why the game's `what` gets no variants. */

@@ -10,7 +10,7 @@ static struct pm_at_once at_once;
 
 static void begin(uint32_t ms_per_pipeline, uint32_t ms_per_second, uint32_t loading_ms)
 {
-    pm_ahead_init(&ahead, 20, loading_ms, 0);
+    pm_ahead_init(&ahead, 20, loading_ms, 1, 0);
     pm_at_once_init(&at_once, ms_per_pipeline, ms_per_second, &ahead, 0);
 }
 

@@ -93,7 +93,7 @@ static uint32_t loading_of(struct pm_sampling *sampling, uint32_t pipelines)
 {
     uint32_t loading = 0;
     for (uint32_t i = 0; i < pipelines; i++)
-        loading += pm_sampling_loads(sampling);
+        loading += pm_sampling_loads(sampling, 1);
     return loading;
 }
 

@@ -6,8 +6,9 @@
  * tracked, and in them the first uses of its pipelines in each frame are timed, alternately with
  * the one and the other, the order drawn anew for each pair so that what drifts cancels. A use is
  * paired with the same one of the next frame that has it, within 576: the pipeline's n-th call, or
- * the n-th instance of a render pass, with as many workgroups or as large a render area; what is of
- * another size takes longer or shorter for that alone.
+ * the n-th instance of a render pass, with as many workgroups (from 64 on to an eighth) or as large
+ * a render area; what is of another size takes longer or shorter for that alone. Where sizes
+ * are many, what comes once begins no pair.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a

@@ -6,6 +6,8 @@
 #include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
 
+enum { MANY_GROUPS = 64 };
+
 bool pm_trial_may_time(const struct pm_command *command, bool may_repeat)
 {
     const struct pm_device *device = command->device;
@@ -85,12 +87,26 @@ static uint32_t reserve(struct pm_command *command, int point)
     return reserved;
 }
 
+/* Of so many workgroups, where they are many to an eighth or so: a dispatch that is of another size
+ * each time has no partner else, and which side is the larger one is chance. */
+static uint64_t work_of_groups(const uint32_t groups[3])
+{
+    uint64_t count = (uint64_t)groups[0] * groups[1];
+    uint32_t shift = 0;
+    count = count > UINT64_MAX / (groups[2] + UINT64_C(1)) ? UINT64_MAX : count * groups[2];
+    if (count < MANY_GROUPS)
+        return pm_trial_work(groups[0], groups[1], groups[2]);
+    for (; count >= 16; count >>= 1)
+        shift++;
+    return pm_trial_work((uint32_t)count, shift, UINT32_MAX);
+}
+
 /* Of a call that follows; groups NULL: not known. */
 static uint64_t work_of(const struct pm_command *command, int point, const uint32_t *groups)
 {
     if (point != PM_COMPUTE)
         return command->pass.work;
-    return groups != NULL ? pm_trial_work(groups[0], groups[1], groups[2]) : 0;
+    return groups != NULL ? work_of_groups(groups) : 0;
 }
 
 static void time_call(struct pm_command *command, int point, struct pm_candidate *candidate,

@@ -40,24 +40,35 @@ void pm_trial_begin_pairs(struct pm_trial *trial)
     }
 }
 
-/* The track of what comes again; one that was not used lately is taken over. NULL: there are too
- * many. */
+static struct trial_track *take_over(struct trial_track *track, uint64_t what)
+{
+    begin_pair(track);
+    atomic_store(&track->what, what);
+    return track;
+}
+
+/* The track of what comes again: its own, or a free one. NULL: there is none. What then comes once
+ * more has taken over one that was not used lately, each in turn. What comes only once, as each
+ * size of a dispatch that is never of the same, would begin pairs that never end. */
 static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat)
 {
-    struct trial_track *track = NULL;
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
-        struct trial_track *t = &trial->tracks[i];
-        const uint64_t has = atomic_load_explicit(&t->what, memory_order_relaxed);
+        struct trial_track *track = &trial->tracks[i];
+        const uint64_t has = atomic_load_explicit(&track->what, memory_order_relaxed);
         if (has == what)
-            return t;
-        if (!track && (!has || heartbeat > atomic_load(&t->used_at) + TRIAL_LOOK))
-            track = t;
+            return track;
+        if (has == 0)
+            return take_over(track, what);
     }
-    if (track) {
-        begin_pair(track);
-        atomic_store(&track->what, what);
+    const uint32_t first = atomic_fetch_add_explicit(&trial->taken_over, 1, memory_order_relaxed);
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
+        struct trial_track *track = &trial->tracks[(first + i) % TRIAL_TRACKS];
+        if (heartbeat > atomic_load(&track->used_at) + TRIAL_LOOK) {
+            take_over(track, what);
+            break;
+        }
     }
-    return track;
+    return NULL;
 }
 
 static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)

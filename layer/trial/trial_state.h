@@ -68,6 +68,7 @@ struct pm_trial {
     _Atomic uint64_t
         used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
     struct trial_track tracks[TRIAL_TRACKS]; /* the pairs: the poller's */
+    _Atomic uint32_t taken_over;             /* tracks, when none was free any more */
     struct pm_pair_list pairs_seen;          /* likewise */
     double sums[2];                          /* of the pairs that were judged by */
     double half_width;                       /* of the interval that they were judged by */

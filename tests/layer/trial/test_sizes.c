@@ -60,11 +60,32 @@ static void passes_are_paired_by_size(void **state)
     trying_close();
 }
 
+static uint32_t groups;
+
+/* Another number of workgroups each time. */
+static void dispatch_more(VkCommandBuffer buffer)
+{
+    scale = 1;
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    trying.h.vk.CmdDispatch(buffer, groups++, 1, 1);
+}
+
+static void of_many_workgroups_a_few_are_no_matter(void **state)
+{
+    (void)state;
+    groups = 1000;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    assert_true(trying_run_until(dispatch_more, TRYING_ONCE, "is used from now on"));
+    trying_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(uses_are_paired_by_size),
         PM_LAYERED_TEST(passes_are_paired_by_size),
+        PM_LAYERED_TEST(of_many_workgroups_a_few_are_no_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

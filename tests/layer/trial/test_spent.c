@@ -1,5 +1,6 @@
-/* The memory of trials that are over is used again: a game that makes and destroys pipelines for as
- * long as it runs has no more trials than pipelines. */
+/* What trials take that last as long as the game does: the memory of those that are over is used
+ * again, so that a game that makes and destroys pipelines has no more trials than pipelines; and
+ * uses that do not come again are not waited for. */
 #include "layer/trial/trial_state.h"
 
 #include "tests/cmocka_includes.h"
@@ -144,12 +145,38 @@ static void late_times_are_of_nobody(void **state)
     assert_int_equal(trial->pairs_seen.count, 1);
 }
 
+static void what_comes_once_is_not_timed(void **state)
+{
+    (void)state;
+    begin(&candidates[0], 0);
+    struct pm_timed timed;
+    uint32_t once = 0, again = 0;
+    for (uint32_t frame = 1; frame <= 1000; frame++) {
+        atomic_store(&sampling.heartbeats, frame);
+        once += pm_trial_next_call(&candidates[0], pm_trial_work(frame, 1, 1), &timed);
+        again += pm_trial_next_call(&candidates[0], pm_trial_work(1, 1, 1), &timed);
+    }
+    /* As many as there is room for, and all of what comes again. */
+    assert_in_range(once, 1, TRIAL_TRACKS);
+    assert_in_range(again, 1000 - 2 * TRIAL_TRACKS, 1000);
+    /* And so it is where what comes again begins late. */
+    again = 0;
+    for (uint32_t frame = 2001; frame <= 3000; frame++) {
+        atomic_store(&sampling.heartbeats, frame);
+        once += pm_trial_next_call(&candidates[0], pm_trial_work(frame, 1, 1), &timed);
+        again += pm_trial_next_call(&candidates[0], pm_trial_work(2, 1, 1), &timed);
+    }
+    assert_in_range(once, 1, TRIAL_TRACKS);
+    assert_in_range(again, 1000 - 2 * TRIAL_TRACKS, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(levels_use_what_was_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(late_times_are_of_nobody, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_comes_once_is_not_timed, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

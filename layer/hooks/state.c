@@ -21,6 +21,7 @@ struct pm_state {
     unsigned number;
     pthread_mutex_t lock; /* of the keys */
     struct pm_shader_key used[MOST_SHADERS];
+    uint32_t used_by[MOST_SHADERS]; /* enum pm_made_by */
     uint32_t used_count, by_blocks, by_recipe;
     bool written, failed, paused;
     struct pm_session_status last;
@@ -197,13 +198,16 @@ void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, ui
     if (state == NULL)
         return;
     pthread_mutex_lock(&state->lock);
-    bool known = state->used_count == MOST_SHADERS;
-    for (uint32_t i = 0; i < state->used_count && !known; i++)
-        known = pm_shader_key_equal(&state->used[i], key);
-    if (!known) {
-        state->used[state->used_count++] = *key;
-        state->by_blocks += (by & PM_MADE_BY_BLOCKS) != 0;
-        state->by_recipe += (by & PM_MADE_BY_RECIPE) != 0;
+    uint32_t i = 0;
+    while (i < state->used_count && !pm_shader_key_equal(&state->used[i], key))
+        i++;
+    if (i < MOST_SHADERS) {
+        const uint32_t more = by & ~state->used_by[i];
+        state->used[i] = *key;
+        state->used_by[i] |= by;
+        state->used_count += i == state->used_count;
+        state->by_blocks += (more & PM_MADE_BY_BLOCKS) != 0;
+        state->by_recipe += (more & PM_MADE_BY_RECIPE) != 0;
     }
     pthread_mutex_unlock(&state->lock);
 }

@@ -27,6 +27,8 @@ struct pm_candidate {
     struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
     bool is_private;                   /* nothing of it leaves the machine */
     bool promising;                    /* others found it faster */
+    const struct pm_candidate *rival;  /* the pipeline's proven variant that it is compared with;
+                                          NULL: the game's own */
     const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
 
     /* Of one of many variants of a shader (contest.h): it is measured so many times more, and then
@@ -66,6 +68,8 @@ void pm_candidate_log(const struct pm_device *device, const struct pm_shader_key
 
 /* The pipeline's variant while it is built and untried; NULL else. Never blocks. */
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline);
+/* Likewise of what a recipe made of that variant, while that one is proven. */
+struct pm_candidate *pm_pipeline_over_candidate(const struct pm_pipeline *pipeline);
 /* Likewise of its variant for values of push constants. */
 struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline);
 /* Likewise of its variant in several passes. */

@@ -8,6 +8,7 @@
 #include "layer/shader/specialize.h"
 #include "profile/verdicts.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -73,11 +74,17 @@ void pm_contests_destroy(struct pm_contests *contests)
     free(contests);
 }
 
+/* What recipes are run over. */
+static const struct pm_words *words_of(const struct pm_contest *contest)
+{
+    return contest->base ? &contest->base->module.words : &contest->record->canonical;
+}
+
 /* The subgroup sizes that the shader cannot tell from its own, as bits. */
 static uint32_t sizes_of(const struct pm_contest *contest, const struct pm_pipeline *pipeline)
 {
     const struct pm_device_abilities *abilities = &contest->owner->device->abilities;
-    const struct pm_words *words = &contest->record->canonical;
+    const struct pm_words *words = words_of(contest);
     const struct pm_subgroup_sizes sizes = {
         .own = contest->record->environment.subgroup_size,
         .least = abilities->least_subgroup_size,
@@ -87,7 +94,15 @@ static uint32_t sizes_of(const struct pm_contest *contest, const struct pm_pipel
     return pm_variant_subgroup_sizes(words->data, words->count, &sizes);
 }
 
+void pm_contest_name(const struct pm_contest *contest, char name[PM_CONTEST_NAME])
+{
+    char key[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(&contest->record->key, key);
+    snprintf(name, PM_CONTEST_NAME, "shader %.12s%s", key, contest->base ? ", specialized" : "");
+}
+
 static struct pm_contest *begin(struct pm_contests *contests, const struct pm_shader_record *record,
+                                const struct pm_specialized_shader *base,
                                 const struct pm_pipeline *pipeline)
 {
     struct pm_contest *contest = calloc(1, sizeof *contest);
@@ -95,8 +110,9 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
         return NULL;
     contest->owner = contests;
     contest->record = record;
+    contest->base = base;
     uint64_t of_key;
-    memcpy(&of_key, record->key.bytes, sizeof of_key);
+    memcpy(&of_key, (base ? &base->key : &record->key)->bytes, sizeof of_key);
     pm_random_init(&contest->random,
                    pm_random_mix(pm_session_seed(contests->device->instance) ^ of_key));
     struct pm_environment environment = contests->environment;
@@ -121,8 +137,16 @@ void pm_contest_suspend(struct pm_contest *contest, bool suspended)
     contest->owner->open += suspended ? UINT32_MAX : 1;
 }
 
+/* A base may be there twice: as it was made, and as an earlier session made it. */
+static bool is_of(const struct pm_contest *contest, const struct pm_specialized_shader *base)
+{
+    return contest->base == base ||
+           (contest->base && base && pm_shader_key_equal(&contest->base->key, &base->key));
+}
+
 struct pm_contest *pm_contests_get(struct pm_contests *contests,
                                    const struct pm_shader_request *request,
+                                   const struct pm_specialized_shader *base,
                                    struct pm_pipeline *pipeline)
 {
     struct pm_error error = {0};
@@ -132,10 +156,10 @@ struct pm_contest *pm_contests_get(struct pm_contests *contests,
     if (!record)
         return NULL;
     for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
-        if (contest->record == record)
+        if (contest->record == record && is_of(contest, base))
             return contest;
     if (contests->open < MOST_OPEN)
-        return begin(contests, record, pipeline);
+        return begin(contests, record, base, pipeline);
     pm_pipeline_list_put(&contests->later, pipeline);
     return NULL;
 }
@@ -178,7 +202,7 @@ static bool was_left(const struct pm_contests *contests, const struct pm_special
     const struct pm_environment environment =
         pm_session_environment(contests->device, &shader->environment);
     if (!pm_verdicts_find(pm_session_verdicts(contests->device->instance), &shader->key,
-                          &shader->original, &environment, &kept))
+                          pm_specialized_from(shader), &environment, &kept))
         return false;
     const enum pm_verdict verdict = pm_kept_verdict(&kept, time(NULL));
     return verdict == PM_VERDICT_SLOWER || verdict == PM_VERDICT_UNDECIDED;
@@ -186,29 +210,47 @@ static bool was_left(const struct pm_contests *contests, const struct pm_special
 
 static void log_arm(const struct pm_contest *contest, const struct pm_arm *arm, const char *what)
 {
-    char key[PM_SHADER_KEY_TEXT], name[PM_VARIANT_NAME];
-    pm_shader_key_format(&contest->record->key, key);
+    char of[PM_CONTEST_NAME], name[PM_VARIANT_NAME];
+    pm_contest_name(contest, of);
     pm_variant_name(&arm->choice, name);
-    pm_log_debug(contest->owner->device->instance->log, "shader %.12s, %s: %s", key, name, what);
+    pm_log_debug(contest->owner->device->instance->log, "%s, %s: %s", of, name, what);
+}
+
+/* All of the arm's shader but its module and key. */
+static struct pm_specialized_shader describe(const struct pm_contest *contest)
+{
+    const struct pm_contests *contests = contest->owner;
+    const struct pm_shader_record *record = contest->record;
+    const struct pm_specialized_shader *base = contest->base;
+    struct pm_specialized_shader shader = {
+        .original = record->key,
+        .base = base,
+        .environment = contests->environment,
+        .entry_point = strdup(base ? base->entry_point : record->entry_point),
+    };
+    shader.environment.subgroup_size = record->environment.subgroup_size;
+    if (!base) {
+        shader.made_of =
+            pm_known_of_shader(contests->device, &record->key, shader.environment.subgroup_size);
+        return shader;
+    }
+    shader.made_of = base->made_of;
+    shader.made_by = base->made_by;
+    shader.known = base->known;
+    shader.is_private = base->is_private;
+    shader.reads = base->reads;
+    return shader;
 }
 
 /* Its words and key. */
 static bool make(struct pm_contest *contest, struct pm_arm *arm)
 {
     struct pm_contests *contests = contest->owner;
-    const struct pm_shader_record *record = contest->record;
     struct pm_specialized_shader *shader = &arm->shader;
     struct pm_error error = {0};
-    *shader = (struct pm_specialized_shader){
-        .original = record->key,
-        .environment = contests->environment,
-        .entry_point = strdup(record->entry_point),
-    };
-    shader->environment.subgroup_size = record->environment.subgroup_size;
-    shader->made_of =
-        pm_known_of_shader(contests->device, &record->key, shader->environment.subgroup_size);
+    *shader = describe(contest);
     if (!shader->entry_point ||
-        !pm_recipe_shader_make(contests->device, record, &arm->choice, shader, &error)) {
+        !pm_recipe_shader_make(contests->device, contest->record, &arm->choice, shader, &error)) {
         log_arm(contest, arm, error.message);
         return false;
     }
@@ -231,12 +273,15 @@ static bool is_recipe(const struct pm_variant_choice *choice)
     return choice->recipe && choice->recipe->kind != PM_RECIPE_CANONICAL;
 }
 
-/* One recipe after another, or a recipe with a subgroup size. */
+/* One recipe after another, or a recipe with a subgroup size. Of what a recipe has made a profile
+ * of blocks knows nothing. */
 static bool pair(const struct pm_variant_choice *first, const struct pm_variant_choice *second,
                  struct pm_variant_choice *both)
 {
     *both = (struct pm_variant_choice){first->recipe, second->recipe, second->subgroup_size};
-    return first != second && is_recipe(first) && (is_recipe(second) || second->subgroup_size);
+    return first != second && is_recipe(first) &&
+           (second->subgroup_size ||
+            (is_recipe(second) && second->recipe->kind != PM_RECIPE_BLOCKS));
 }
 
 bool pm_contest_pair(struct pm_contest *contest)
@@ -257,10 +302,9 @@ bool pm_contest_pair(struct pm_contest *contest)
         contest->arms[at].choice = both;
         added++;
     }
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&contest->record->key, key);
-    pm_log_debug(contest->owner->device->instance->log, "shader %.12s: %u pairs of recipes", key,
-                 added);
+    char of[PM_CONTEST_NAME];
+    pm_contest_name(contest, of);
+    pm_log_debug(contest->owner->device->instance->log, "%s: %u pairs of recipes", of, added);
     return added > 0;
 }
 
@@ -320,7 +364,7 @@ static struct pm_kept_variant named(const struct pm_contest *contest, uint32_t i
     const int64_t now = time(NULL);
     return (struct pm_kept_variant){
         .key = shader->key,
-        .original = shader->original,
+        .original = *pm_specialized_from(shader),
         .environment = pm_session_environment(contest->owner->device, &shader->environment),
         .used_at = now,
         .seen = contest->halving.seen[index],
@@ -380,11 +424,11 @@ static void keep_loser(const struct pm_contest *contest, uint32_t index)
 
 void pm_contest_finish(struct pm_contest *contest, bool won)
 {
-    char key[PM_SHADER_KEY_TEXT], name[PM_VARIANT_NAME] = "";
+    char of[PM_CONTEST_NAME], name[PM_VARIANT_NAME] = "";
     /* A driver that builds nothing just now says nothing of what was measured before. */
     const bool says_nothing = contest->refused && !contest->built;
     uint32_t tried = 0;
-    pm_shader_key_format(&contest->record->key, key);
+    pm_contest_name(contest, of);
     if (won)
         pm_variant_name(&contest->arms[contest->winner].choice, name);
     for (uint32_t a = 0; a < contest->halving.count; a++) {
@@ -394,8 +438,8 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
         if (!contest->arms[a].tried && !says_nothing)
             keep_loser(contest, a);
     }
-    pm_log_info(contest->owner->device->instance->log, "shader %.12s: of %u variants %s%s", key,
-                tried, won ? "the fastest is " : "none is faster", name);
+    pm_log_info(contest->owner->device->instance->log, "%s: of %u variants %s%s", of, tried,
+                won ? "the fastest is " : "none is faster", name);
     contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
     contest->owner->open--;
 }

@@ -12,6 +12,11 @@
  * where one of them won, the best of them in pairs, one after the other in either order, against
  * that one.
  *
+ * Where something known made a shader faster (zeros, words, blocks), the recipes are run over that
+ * specialized module in a contest of its own, and each is timed against that module's pipeline
+ * instead of the game's: what wins has beaten the best that there was. Such a contest takes no part
+ * in races (contest_race.h), since others may have another module.
+ *
  * A variant whose words another one has, or which an earlier session's trial left, does not take
  * part. Here is no pipeline: optimize_contest.c builds them.
  *
@@ -48,6 +53,8 @@ enum pm_contest_state {
 struct pm_contest {
     struct pm_contests *owner;
     const struct pm_shader_record *record;
+    const struct pm_specialized_shader *base; /* that recipes are run over, and compared with; NULL:
+                                                 the canonical module, and the game's own */
     struct pm_halving halving;
     struct pm_random random; /* of the order in which variants are measured */
     struct pm_arm arms[PM_HALVING_MOST];
@@ -75,11 +82,17 @@ struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journ
 /* Lets go of the pipelines. NULL is allowed. */
 void pm_contests_destroy(struct pm_contests *contests);
 
-/* The contest of a shader, begun when there is none. NULL: it can have none, or as many as may be
- * are open, and the pipeline waits until one ends. As slow as a compiler. */
+/* The contest of a shader, or of a specialized one (base; NULL: none), begun when there is none.
+ * NULL: it can have none, or as many as may be are open, and the pipeline waits until one ends. As
+ * slow as a compiler. */
 struct pm_contest *pm_contests_get(struct pm_contests *contests,
                                    const struct pm_shader_request *request,
+                                   const struct pm_specialized_shader *base,
                                    struct pm_pipeline *pipeline);
+/* "shader 0123456789ab", with ", specialized" where recipes are run over that. */
+enum { PM_CONTEST_NAME = 40 };
+void pm_contest_name(const struct pm_contest *contest, char name[PM_CONTEST_NAME]);
+
 /* One that waits so, whose reference becomes the caller's; NULL: none, or it is to wait on. */
 struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
 

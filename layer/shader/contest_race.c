@@ -15,11 +15,19 @@ static struct pm_variant_recipe named(const struct pm_recipe *recipe)
     return (struct pm_variant_recipe){0};
 }
 
+/* What comes of it depends on this machine's profile. */
+static bool is_by_blocks(const struct pm_recipe *recipe)
+{
+    return recipe && recipe->kind == PM_RECIPE_BLOCKS;
+}
+
 /* 0: it has none. */
 static uint32_t point_of(const struct pm_variant_choice *choice)
 {
     struct pm_variant_recipe parts[3];
     uint32_t count = 0, point;
+    if (is_by_blocks(choice->recipe) || is_by_blocks(choice->second))
+        return 0;
     if (choice->recipe)
         parts[count++] = named(choice->recipe);
     if (choice->second)
@@ -35,7 +43,7 @@ static uint32_t point_of(const struct pm_variant_choice *choice)
 
 uint32_t pm_contest_point(const struct pm_arm *arm)
 {
-    return point_of(&arm->choice);
+    return arm->shader.base ? 0 : point_of(&arm->choice);
 }
 
 /* false: nothing here makes it. sizes: the subgroup sizes that may be required, as bits. */
@@ -50,7 +58,7 @@ static bool add_part(const struct pm_variant_recipe *name, uint32_t sizes,
         choice->subgroup_size = size;
         return (sizes & size) != 0;
     }
-    if (!recipe || recipe->version != name->version)
+    if (!recipe || recipe->version != name->version || is_by_blocks(recipe))
         return false;
     *(choice->recipe ? &choice->second : &choice->recipe) = recipe;
     return true;
@@ -181,9 +189,9 @@ static void take_drawn(struct pm_contest *contest, const struct pm_race *race, u
 
 static void say(const struct pm_contest *contest, const struct pm_device *device, const char *what)
 {
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&contest->record->key, key);
-    pm_log_debug(device->instance->log, "shader %.12s: %s", key, what);
+    char of[PM_CONTEST_NAME];
+    pm_contest_name(contest, of);
+    pm_log_debug(device->instance->log, "%s: %s", of, what);
 }
 
 void pm_contest_field(struct pm_contest *contest, struct pm_device *device,
@@ -191,7 +199,8 @@ void pm_contest_field(struct pm_contest *contest, struct pm_device *device,
 {
     const struct pm_config *config = &device->instance->config;
     const struct pm_shader_key *key = &contest->record->key;
-    const struct pm_race *race = pm_races_find(&device->instance->races, key, environment);
+    const struct pm_race *race =
+        contest->base ? NULL : pm_races_find(&device->instance->races, key, environment);
     const uint64_t lot = config->sampler.seed_set ? config->sampler.seed
                          : race                   ? pm_machine_lot(NULL)
                                                   : 0;

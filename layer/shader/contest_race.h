@@ -4,6 +4,9 @@
  * the race asks for; or, where nothing is known, all. What lost for sure is not among those that
  * are drawn.
  *
+ * What depends on more than the shader and the recipe takes no part in races: what is made by a
+ * profile of blocks, or of a specialized module.
+ *
  * One machine of twenty, by its lot (optimize.doubt_share), measures all for itself, and of the
  * others one in five goes on with the race though something has won: so that a lie dies, and what
  * is better is found. Nothing is bound by it: a contest ends with this machine's own trial, whoever

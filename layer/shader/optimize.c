@@ -43,7 +43,7 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     struct pm_device *device = optimizer->device;
     const bool pushed = use == PM_USE_PUSHED;
     if (atomic_load(pushed ? &pipeline->folded : &pipeline->optimized))
-        return true;
+        return pushed || pm_optimizer_enter_over(optimizer, pipeline);
     const struct pm_specialized_shader *shader = find_shader(optimizer, pipeline, use);
     *(pushed ? &pipeline->specialized_folded : &pipeline->specialized) = shader;
     if (!shader)
@@ -53,8 +53,8 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     struct pm_error error = {0};
     struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, shader, use, &error);
     if (optimized) {
-        pm_optimizer_publish(optimizer, pipeline, optimized, use);
-        return true;
+        pm_optimizer_publish(optimizer, pipeline, optimized);
+        return pushed || pm_optimizer_enter_over(optimizer, pipeline);
     }
     pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
     pm_log_info(device->instance->log, "a pipeline is not specialized: %s", error.message);
@@ -216,7 +216,8 @@ void pm_optimize_pipeline(struct pm_pipeline *pipeline, const struct pm_creation
             atomic_store(&optimizer->unsaved, true);
             try_queue_job(optimizer);
             if (pipeline->keeps_side ||
-                (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline)))
+                (!pm_session_knows_values(device->instance) && !pm_passes_possible(pipeline) &&
+                 !pm_session_tests_variants(device->instance)))
                 return;
         }
         atomic_store(&pipeline->wish, PM_WISH_BOUND);

@@ -107,11 +107,13 @@ static inline uint64_t pm_optimize_watched(const struct pm_pipeline *pipeline)
     return folded ? folded->watch.mask : 0;
 }
 
-/* What to bind when the game binds the pipeline: its proven variant; 0: itself. Only asked while
- * device->binds has PM_BINDS_PROVEN. */
+/* What to bind when the game binds the pipeline: its proven variant, or what is proven to be faster
+ * than that; 0: itself. Only asked while device->binds has PM_BINDS_PROVEN. */
 static inline uint64_t pm_optimize_best(struct pm_pipeline *pipeline)
 {
-    const uint64_t best = atomic_load_explicit(&pipeline->best, memory_order_acquire);
-    return best ? pm_optimize_use(atomic_load_explicit(&pipeline->optimized, memory_order_relaxed))
-                : 0;
+    if (atomic_load_explicit(&pipeline->best, memory_order_acquire) == 0)
+        return 0;
+    struct pm_optimized *over = atomic_load_explicit(&pipeline->over_best, memory_order_acquire);
+    return pm_optimize_use(over ? over
+                                : atomic_load_explicit(&pipeline->optimized, memory_order_relaxed));
 }

@@ -106,7 +106,7 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
     }
     if (shader->session == PM_SESSION_VARIANT)
         join_session(optimizer, pipeline, shader);
-    pm_optimizer_publish(optimizer, pipeline, optimized, use);
+    pm_optimizer_publish(optimizer, pipeline, optimized);
     return true;
 }
 

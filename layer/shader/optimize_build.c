@@ -10,30 +10,50 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* It is bound in the game's place, or not any more. */
+static void use(struct pm_optimized *optimized, bool used)
+{
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    if (optimized->watch.count > 0)
+        atomic_store_explicit(&pipeline->folded_best, used ? optimized : NULL,
+                              memory_order_release);
+    else if (optimized->candidate.rival)
+        atomic_store_explicit(&pipeline->over_best, used ? optimized : NULL, memory_order_release);
+    else
+        atomic_store_explicit(&pipeline->best, used ? optimized->built.handle : 0,
+                              memory_order_release);
+}
+
 /* A candidate's verdict. */
 const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_pipeline *pipeline = optimized->pipeline;
-    struct pm_optimizer *optimizer = pipeline->device->optimizer;
     if (atomic_exchange(&optimized->decided, true))
         return NULL;
-    const bool pushed = optimized->watch.count > 0;
-    atomic_store(pushed ? &pipeline->folded_candidate : &pipeline->candidate, NULL);
+    atomic_store(pm_optimizer_candidate_place(optimized), NULL);
+    use(optimized, faster);
     if (!faster) {
-        if (pushed)
-            atomic_store(&pipeline->folded_best, NULL);
-        else
-            atomic_store(&pipeline->best, 0);
         pm_optimizer_drop(optimized);
         return "is not faster, and is dropped";
     }
-    if (pushed)
-        atomic_store_explicit(&pipeline->folded_best, optimized, memory_order_release);
-    else
-        atomic_store_explicit(&pipeline->best, optimized->built.handle, memory_order_release);
-    pm_optimizer_has_proven(optimizer);
+    pm_optimizer_has_proven(pipeline->device->optimizer);
     return pipeline->keeps_side ? "is used in this session, to be timed" : "is used from now on";
+}
+
+/* The same of what is known that was tried: what recipes make of it may be faster still. */
+static const char *tried(struct pm_candidate *candidate, bool faster)
+{
+    const struct pm_optimized *optimized = (const struct pm_optimized *)candidate;
+    const char *said = pm_optimizer_decide(candidate, faster);
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    struct pm_optimizer *optimizer = pipeline->device->optimizer;
+    const bool known = pm_optimizer_place(optimized) == &pipeline->optimized;
+    if (said && faster && known && optimizer->contests) {
+        pm_waiting_put(&optimizer->waiting, pipeline, false);
+        atomic_store(&optimizer->due, true);
+    }
+    return said;
 }
 
 /* It is used without a trial. */
@@ -46,10 +66,8 @@ static void trust(struct pm_optimized *optimized)
 static void try_again(struct pm_candidate *candidate)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
-    struct pm_pipeline *pipeline = optimized->pipeline;
     atomic_store(&optimized->decided, false);
-    atomic_store(optimized->watch.count > 0 ? &pipeline->folded_candidate : &pipeline->candidate,
-                 candidate);
+    atomic_store(pm_optimizer_candidate_place(optimized), candidate);
 }
 
 /* What a variant that runs only where push constants have values is to watch. */
@@ -96,9 +114,10 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
         .at_once = how->compiling != PM_COMPILE_ALL,
     };
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
-        optimized->candidate =
-            pm_optimizer_candidate(shader, optimized->built.handle, pm_optimizer_decide);
+        optimized->candidate = pm_optimizer_candidate(shader, optimized->built.handle, tried);
         optimized->candidate.again = try_again;
+        if (shader->base)
+            optimized->candidate.rival = &atomic_load(&pipeline->optimized)->candidate;
         if (how->use == PM_USE_PUSHED)
             optimized->candidate.watch = &optimized->watch;
         pm_pipeline_cache_grown(optimizer->cache);
@@ -147,14 +166,13 @@ static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
 }
 
 void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                          struct pm_optimized *optimized, enum pm_specialized_use use)
+                          struct pm_optimized *optimized)
 {
     struct pm_device *device = optimizer->device;
-    const bool pushed = use == PM_USE_PUSHED,
-               proven = optimized->shader->timing == PM_TIMING_FASTER;
-    if (pushed)
+    const bool proven = optimized->shader->timing == PM_TIMING_FASTER;
+    if (optimized->watch.count > 0)
         watch(optimizer, &optimized->watch);
-    atomic_store(pushed ? &pipeline->folded : &pipeline->optimized, optimized);
+    atomic_store(pm_optimizer_place(optimized), optimized);
     if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants ||
         device->instance->config.debug.recipe) {
         trust(optimized);
@@ -162,6 +180,5 @@ void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pi
             optimizer->calls.proven(device, &optimized->candidate, pm_pipeline_computes(pipeline));
         return;
     }
-    pm_optimizer_offer(optimizer, optimized,
-                       pushed ? &pipeline->folded_candidate : &pipeline->candidate);
+    pm_optimizer_offer(optimizer, optimized, pm_optimizer_candidate_place(optimized));
 }

@@ -9,6 +9,29 @@
 #include "layer/shader/optimizer.h"
 #include "layer/shader/specialized_shader.h"
 
+/* ---- where a pipeline has its variants ---- */
+
+/* Of the variant's kind, and which of them is to be tried. */
+static inline _Atomic(struct pm_optimized *) *
+pm_optimizer_place(const struct pm_optimized *optimized)
+{
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    return optimized->watch.count > 0   ? &pipeline->folded
+           : optimized->candidate.rival ? &pipeline->over
+                                        : &pipeline->optimized;
+}
+
+static inline _Atomic(struct pm_candidate *) *
+pm_optimizer_candidate_place(const struct pm_optimized *optimized)
+{
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    return optimized->watch.count > 0   ? &pipeline->folded_candidate
+           : optimized->candidate.rival ? &pipeline->over_candidate
+                                        : &pipeline->candidate;
+}
+
+/* ---- building ---- */
+
 /* Builds a pipeline with a specialized shader in the background, and notes how long it took, which
  * later sessions are to know. NULL: see *error. */
 struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
@@ -33,8 +56,8 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
                                              struct pm_error *error);
 /* Whether there may be a variant of it for values of push constants. */
 bool pm_optimizer_may_fold(const struct pm_pipeline *pipeline);
-/* The pipeline's variant from now on: proven, the session's side, or to be tried. */
+/* The pipeline's variant of its kind from now on: proven, the session's side, or to be tried. */
 void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                          struct pm_optimized *optimized, enum pm_specialized_use use);
+                          struct pm_optimized *optimized);
 /* Its verdict. */
 const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster);

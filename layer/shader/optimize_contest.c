@@ -23,7 +23,7 @@ static void measured(struct pm_candidate *candidate, const struct pm_anytime *se
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_contest *contest = optimized->contest;
-    atomic_store(&optimized->pipeline->candidate, NULL);
+    atomic_store(pm_optimizer_candidate_place(optimized), NULL);
     if (atomic_load(&contest->has_result))
         return;
     contest->result_of = optimized->arm;
@@ -50,7 +50,7 @@ static void end_confirmation(const struct pm_optimized *optimized, bool faster)
 /* Whether it is the pipeline's variant. An outcome of any other arm is none. */
 static bool is_chosen(const struct pm_optimized *optimized)
 {
-    return atomic_load(&optimized->pipeline->optimized) == optimized;
+    return atomic_load(pm_optimizer_place(optimized)) == optimized;
 }
 
 /* The winner was tried anew, or again. */
@@ -95,10 +95,10 @@ void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeli
 /* It goes on when there is room. */
 static void block(struct pm_optimizer *optimizer, struct pm_contest *contest, enum pm_room room)
 {
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&contest->record->key, key);
+    char name[PM_CONTEST_NAME];
+    pm_contest_name(contest, name);
     pm_log_debug(optimizer->device->instance->log,
-                 "shader %.12s: limits.variants is reached: its contest waits for room", key);
+                 "%s: limits.variants is reached: its contest waits for room", name);
     contest->blocked = true;
     atomic_store(&optimizer->contest_blocked, true);
     if (pm_optimizer_has_room(optimizer, room))
@@ -150,7 +150,7 @@ static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimiz
     optimized->contest->measuring = true;
     optimized->candidate.wanted = times;
     optimized->candidate.measured = measured;
-    pm_optimizer_offer(optimizer, optimized, &optimized->pipeline->candidate);
+    pm_optimizer_offer(optimizer, optimized, pm_optimizer_candidate_place(optimized));
 }
 
 /* The winner is the pipeline's variant, which then is tried as any other. */
@@ -169,9 +169,9 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     winner->next = NULL;
     winner->candidate.measured = NULL;
     arm->tried = true;
-    atomic_store(&contest->pipeline->optimized, winner);
+    atomic_store(pm_optimizer_place(winner), winner);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
-    pm_optimizer_offer(optimizer, winner, &winner->pipeline->candidate);
+    pm_optimizer_offer(optimizer, winner, pm_optimizer_candidate_place(winner));
 }
 
 static void take_pipeline(struct pm_contest *contest, struct pm_pipeline *pipeline)
@@ -357,7 +357,7 @@ static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specializ
     struct pm_optimized *optimized =
         pm_optimizer_build(optimizer, pipeline, winner, PM_USE_ANYWHERE, &error);
     if (optimized) {
-        pm_optimizer_publish(optimizer, pipeline, optimized, PM_USE_ANYWHERE);
+        pm_optimizer_publish(optimizer, pipeline, optimized);
         return true;
     }
     pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
@@ -380,23 +380,27 @@ static void join(struct pm_optimizer *optimizer, struct pm_contest *contest,
     measure_next(optimizer, contest);
 }
 
-bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+/* Whether contests are held, or their winners used, of what is no withheld shader's. */
+static bool may_enter(const struct pm_optimizer *optimizer, const struct pm_pipeline *pipeline,
+                      struct pm_shader_request *request)
 {
-    struct pm_shader_request request;
-    struct pm_making_cost cost;
-    if (!optimizer->device->trials || !pm_session_tests_variants(optimizer->device->instance) ||
-        !pm_pipeline_shader_request(pipeline, &request) ||
-        pm_specialized_shaders_withhold(optimizer->shaders, &request))
-        return true;
-    const struct pm_specialized_shader *kept =
-        pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &cost);
+    return optimizer->device->trials && pm_session_tests_variants(optimizer->device->instance) &&
+           pm_pipeline_shader_request(pipeline, request) &&
+           !pm_specialized_shaders_withhold(optimizer->shaders, request);
+}
+
+/* base: whose contest it is; NULL: the original's. kept: what an earlier session found. */
+static bool enter(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
+                  const struct pm_shader_request *request, const struct pm_specialized_shader *base,
+                  const struct pm_specialized_shader *kept)
+{
     /* Or it is tried again: published like any other. */
     if (kept && (kept->timing == PM_TIMING_FASTER || kept->session == PM_SESSION_NONE))
         return use_winner(optimizer, kept, pipeline);
     /* What waits for its compiles has no contests. */
     if (!optimizer->contests)
         return true;
-    struct pm_contest *contest = pm_contests_get(optimizer->contests, &request, pipeline);
+    struct pm_contest *contest = pm_contests_get(optimizer->contests, request, base, pipeline);
     if (!contest)
         return true;
     const enum pm_contest_state state = atomic_load(&contest->state);
@@ -405,4 +409,28 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
     if (state != PM_CONTEST_OVER)
         join(optimizer, contest, pipeline);
     return true;
+}
+
+bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    struct pm_shader_request request;
+    struct pm_making_cost cost;
+    return !may_enter(optimizer, pipeline, &request) ||
+           enter(
+               optimizer, pipeline, &request, NULL,
+               pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &cost));
+}
+
+bool pm_optimizer_enter_over(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline)
+{
+    const struct pm_optimized *known = atomic_load(&pipeline->optimized);
+    const struct pm_specialized_shader *base = known->shader;
+    struct pm_shader_request request;
+    struct pm_making_cost cost;
+    /* Of a recipe's variant there were pairs. */
+    if (atomic_load(&pipeline->best) == 0 || atomic_load(&pipeline->over) || pipeline->keeps_side ||
+        (base->made_by & PM_MADE_BY_RECIPE) || !may_enter(optimizer, pipeline, &request))
+        return true;
+    return enter(optimizer, pipeline, &request, base,
+                 pm_specialized_shaders_over(optimizer->shaders, base, &cost));
 }

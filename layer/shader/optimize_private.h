@@ -15,9 +15,11 @@ void pm_optimizer_wake(struct pm_optimizer *optimizer);
 
 /* ---- optimize_contest.c ---- */
 
-/* A pipeline for which there is nothing else takes part in its shader's contest, or gets its
- * winner. false: later, when there is room. */
+/* A pipeline takes part in its shader's contest, or gets its winner: of the original, where there
+ * is nothing else for it; or where its specialized variant is proven, of what recipes make of that.
+ * false: later, when there is room. */
 bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);
+bool pm_optimizer_enter_over(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);
 
 /* The game has destroyed a pipeline; any thread. */
 void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);

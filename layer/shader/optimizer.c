@@ -88,7 +88,7 @@ pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t hand
     return (struct pm_candidate){
         .handle = handle,
         .key = shader->key,
-        .original = shader->original,
+        .original = *pm_specialized_from(shader),
         .environment = shader->environment,
         .entry = shader->entry,
         .is_private = shader->is_private,

@@ -101,13 +101,15 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     struct pm_device *device = pipeline->device;
     pm_variants_drop(pipeline);
     free(pipeline->batches);
-    destroy_optimized(device, atomic_load(&pipeline->optimized));
-    destroy_optimized(device, atomic_load(&pipeline->folded));
-    destroy_optimized(device, atomic_load(&pipeline->passes));
+    /* What names the specialized one as its rival goes first. */
     for (struct pm_optimized *arm = pipeline->arms, *next; arm; arm = next) {
         next = arm->next;
         destroy_optimized(device, arm);
     }
+    destroy_optimized(device, atomic_load(&pipeline->over));
+    destroy_optimized(device, atomic_load(&pipeline->optimized));
+    destroy_optimized(device, atomic_load(&pipeline->folded));
+    destroy_optimized(device, atomic_load(&pipeline->passes));
     if (pipeline->copy)
         device->dispatch.DestroyPipeline(device->handle, pipeline->copy, NULL);
     for (uint32_t i = 0; i < pipeline->module_count; i++)
@@ -132,6 +134,14 @@ void pm_pipeline_release(struct pm_pipeline *pipeline)
 struct pm_candidate *pm_pipeline_candidate(const struct pm_pipeline *pipeline)
 {
     return atomic_load(&pipeline->candidate);
+}
+
+struct pm_candidate *pm_pipeline_over_candidate(const struct pm_pipeline *pipeline)
+{
+    /* Its rival stands while it is the best alone. */
+    return atomic_load(&pipeline->best) != 0
+               ? atomic_load_explicit(&pipeline->over_candidate, memory_order_acquire)
+               : NULL;
 }
 
 struct pm_candidate *pm_pipeline_folded_candidate(const struct pm_pipeline *pipeline)

@@ -94,6 +94,10 @@ struct pm_pipeline {
     _Atomic(struct pm_contest *) contest;     /* that it is measured for; NULL: none */
     struct pm_optimized
         *arms; /* variants of a contest (contest.h); owned; the optimizer's thread */
+    /* The variant that a recipe made of the specialized one, likewise: used where that would be. */
+    _Atomic(struct pm_optimized *) over;
+    _Atomic(struct pm_candidate *) over_candidate;
+    _Atomic(struct pm_optimized *) over_best; /* it, once it is proven */
     /* The variant for values of push constants, likewise. */
     _Atomic(struct pm_optimized *) folded;
     _Atomic(struct pm_candidate *) folded_candidate;

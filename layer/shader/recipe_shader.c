@@ -1,20 +1,18 @@
 #include "layer/shader/recipe_shader.h"
 
 #include "base/random.h"
-#include "layer/shader/pipeline.h"
+#include "layer/shader/specialize.h"
 #include <string.h>
 
 bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shader_record *record,
                            const struct pm_variant_choice *choice,
                            struct pm_specialized_shader *shader, struct pm_error *error)
 {
-    const struct pm_driver driver = pm_device_driver(device);
-    const struct pm_variant_info info = {
-        .choice = *choice, .target = device->abilities.target, .driver = &driver};
+    const struct pm_words *over = shader->base ? &shader->base->module.words : &record->canonical;
     struct pm_words *words = &shader->module.words;
-    shader->made_by = PM_MADE_BY_RECIPE;
+    shader->made_by |= PM_MADE_BY_RECIPE;
     pm_variant_name(choice, shader->recipe);
-    if (!pm_make_variant(record->canonical.data, record->canonical.count, &info, words, error))
+    if (!pm_specialize_by_recipe(device, record, over, choice, words, error))
         return false;
     if (words->count == 0)
         return true;

@@ -10,8 +10,9 @@
 #include "layer/shader/shader_record.h"
 #include "layer/shader/specialized.h"
 
-/* Makes the words of a record's variant, and with them the shader's key, recipe, made_by and
- * subgroup_size. No words: the recipe finds nothing to change. false: see *error. */
+/* Makes the words of a record's variant, or of what is made of shader->base where there is one, and
+ * with them the shader's key, recipe, made_by and subgroup_size. No words: the recipe finds nothing
+ * to change. false: see *error. */
 bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shader_record *record,
                            const struct pm_variant_choice *choice,
                            struct pm_specialized_shader *shader, struct pm_error *error);

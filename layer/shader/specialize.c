@@ -243,3 +243,31 @@ bool pm_specialize_shader(const struct pm_device *device, const struct pm_shader
     finish(&known);
     return ok;
 }
+
+static bool needs_blocks(const struct pm_recipe *recipe)
+{
+    return recipe && recipe->kind == PM_RECIPE_BLOCKS;
+}
+
+bool pm_specialize_by_recipe(const struct pm_device *device, const struct pm_shader_record *record,
+                             const struct pm_words *words, const struct pm_variant_choice *choice,
+                             struct pm_words *made, struct pm_error *error)
+{
+    const struct pm_device_abilities *abilities = &device->abilities;
+    const bool votes = record->stage == PM_STAGE_COMPUTE ? abilities->full_subgroup_compute
+                                                         : abilities->full_subgroup_fragment;
+    struct known known = {.device = device, .record = record, .driver = pm_device_driver(device)};
+    const uint32_t of =
+        needs_blocks(choice->recipe) || needs_blocks(choice->second)
+            ? pm_known_of_shader(device, &record->key, record->environment.subgroup_size)
+            : 0;
+    bool ok = !(of & PM_KNOWN_BLOCKS) || learn(&known, PM_KNOWN_BLOCKS, error);
+    const struct pm_variant_info info = {.choice = *choice,
+                                         .target = abilities->target,
+                                         .driver = &known.driver,
+                                         .blocks = known.has_blocks ? &known.by_blocks : NULL,
+                                         .subgroup_vote = votes && abilities->subgroup_vote};
+    ok = ok && pm_make_variant(words->data, words->count, &info, made, error);
+    finish(&known);
+    return ok;
+}

@@ -14,6 +14,12 @@
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
                             uint32_t subgroup_size);
 
+/* Makes of the shader's canonical words, or of what was made of them, a variant of A-Z testing,
+ * with what is known of its blocks. No words: there is none. */
+bool pm_specialize_by_recipe(const struct pm_device *device, const struct pm_shader_record *record,
+                             const struct pm_words *words, const struct pm_variant_choice *choice,
+                             struct pm_words *made, struct pm_error *error);
+
 /* Makes shader->module by shader->made_of, with `changes` and the words that it is for in `known`.
  * No words: it is not worth it. */
 bool pm_specialize_shader(const struct pm_device *device, const struct pm_shader_record *record,

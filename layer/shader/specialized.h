@@ -34,9 +34,11 @@ enum pm_specialized_use {
 };
 
 struct pm_specialized_shader {
-    struct pm_shader_key original;     /* what it was made of */
-    const char *entry_point;           /* of the module; owned */
-    struct pm_shader_key key;          /* of the specialized module's words, or of all passes' */
+    struct pm_shader_key original; /* the game's, of which it or its base was made */
+    const struct pm_specialized_shader
+        *base;                /* what a recipe was run over, and has to beat; NULL: the original */
+    const char *entry_point;  /* of the module; owned */
+    struct pm_shader_key key; /* of the specialized module's words, or of all passes' */
     struct pm_environment environment; /* of its timing profiles */
     struct pm_specialized module;      /* empty: it is cut into passes */
     struct pm_partitioned partitioned; /* of PM_USE_PASSES alone */
@@ -72,6 +74,14 @@ struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t s
 /* With debug.slow_variants: the words do their work twice from now on. false: they cannot. */
 bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
                               struct pm_error *error);
+
+/* The key of what it was made of and is compared with: a verdict on it and its timings are of that.
+ */
+static inline const struct pm_shader_key *
+pm_specialized_from(const struct pm_specialized_shader *shader)
+{
+    return shader->base ? &shader->base->key : &shader->original;
+}
 
 /* What a variant has (enum pm_part). */
 uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);

@@ -136,7 +136,8 @@ bool pm_specialized_kept_timing(struct pm_specialized_kept *kept,
     struct pm_kept_variant variant;
     const struct pm_environment environment =
         pm_session_environment(kept->device, &shader->environment);
-    if (!pm_verdicts_find(kept->verdicts, &shader->key, &shader->original, &environment, &variant))
+    if (!pm_verdicts_find(kept->verdicts, &shader->key, pm_specialized_from(shader), &environment,
+                          &variant))
         return false;
     switch (pm_kept_verdict(&variant, time(NULL))) {
     case PM_VERDICT_NONE:
@@ -167,7 +168,7 @@ static struct pm_kept_variant describe(const struct pm_specialized_kept *kept,
     const struct pm_words *words = &shader->module.words;
     struct pm_kept_variant variant = {
         .key = shader->key,
-        .original = shader->original,
+        .original = *pm_specialized_from(shader),
         .environment = pm_session_environment(kept->device, &shader->environment),
         .used_at = time(NULL),
         .made = {.options = shader->is_pushed ? options_pushed(kept, shader->made_of)

@@ -45,7 +45,7 @@ bool pm_specialized_kept_any(const struct pm_specialized_kept *kept);
 /* Nanoseconds that all take which were found faster. */
 int64_t pm_specialized_kept_take(const struct pm_specialized_kept *kept);
 
-/* The shader of an original, and what its pipeline costs:
+/* The shader of an original, or of a base, and what its pipeline costs:
  * - that was found faster, or that an operator signed as faster, and is used without a trial,
  * - or that is tried over sessions, for the first time or again: then it says with which side,
  *   whether that needs the shader or not,

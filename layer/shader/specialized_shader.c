@@ -357,14 +357,15 @@ pm_specialized_shaders_get(struct pm_specialized_shaders *shaders,
 
 /* ---- what earlier sessions made ---- */
 
+/* from: what it was made of. */
 static struct shader *find_proven(struct pm_specialized_shaders *shaders,
-                                  const struct pm_shader_key *original, uint32_t subgroup_size,
+                                  const struct pm_shader_key *from, uint32_t subgroup_size,
                                   enum pm_specialized_use use, enum pm_uniform_reads reads)
 {
     struct shader *shader = shaders->first;
     while (shader &&
            (shader->record || shader->use != use ||
-            !pm_shader_key_equal(&shader->made.original, original) ||
+            !pm_shader_key_equal(pm_specialized_from(&shader->made), from) ||
             shader->made.environment.subgroup_size != subgroup_size || shader->made.reads != reads))
         shader = shader->next;
     return shader;
@@ -373,7 +374,7 @@ static struct shader *find_proven(struct pm_specialized_shaders *shaders,
 /* Loads it, and writes it down in the journal. NULL: there is none. Under the lock: others that ask
  * for one wait as long as they would for the disk themselves. */
 static struct shader *load_proven(struct pm_specialized_shaders *shaders,
-                                  const struct pm_shader_key *original, uint32_t subgroup_size,
+                                  const struct pm_shader_key *from, uint32_t subgroup_size,
                                   enum pm_specialized_use use, enum pm_uniform_reads reads,
                                   uint32_t of)
 {
@@ -383,8 +384,8 @@ static struct shader *load_proven(struct pm_specialized_shaders *shaders,
     if (!shader)
         return NULL;
     shader->use = use;
-    if (!pm_specialized_kept_load(shaders->kept, original, &environment, use, reads, of,
-                                  &shader->made, &shader->cost)) {
+    if (!pm_specialized_kept_load(shaders->kept, from, &environment, use, reads, of, &shader->made,
+                                  &shader->cost)) {
         free(shader);
         return NULL;
     }
@@ -393,6 +394,17 @@ static struct shader *load_proven(struct pm_specialized_shaders *shaders,
     shaders->first = shader;
     shader->usable = !pm_journal_holds(shaders->journal, &shader->made.key);
     return shader;
+}
+
+/* Before the driver sees it. Under the lock. NULL: it may not be used. */
+static const struct pm_specialized_shader *note(struct pm_specialized_shaders *shaders,
+                                                struct shader *shader, struct pm_making_cost *cost)
+{
+    if (shader && shader->usable && !shader->made.entry)
+        shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
+    const bool usable = shader && shader->usable && shader->made.entry;
+    *cost = usable ? shader->cost : (struct pm_making_cost){0};
+    return usable ? &shader->made : NULL;
 }
 
 const struct pm_specialized_shader *
@@ -420,13 +432,47 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
         shader = load_proven(shaders, &key, request->subgroup_size, use, reads, of);
     if (shader && (pm_specialized_parts(&shader->made) & withheld) != 0)
         shader = NULL;
-    /* Before the driver sees it. */
-    if (shader && shader->usable && !shader->made.entry)
-        shader->made.entry = pm_journal_note(shaders->journal, &shader->made.key, NULL);
-    const bool usable = shader && shader->usable && shader->made.entry;
-    *cost = usable ? shader->cost : (struct pm_making_cost){0};
+    const struct pm_specialized_shader *found = note(shaders, shader, cost);
     pthread_mutex_unlock(&shaders->lock);
-    return usable ? &shader->made : NULL;
+    return found;
+}
+
+static struct shader *find_over(struct pm_specialized_shaders *shaders,
+                                const struct pm_specialized_shader *base)
+{
+    struct shader *shader = shaders->first;
+    while (shader && shader->made.base != base)
+        shader = shader->next;
+    return shader;
+}
+
+/* Loads it. Under the lock. */
+static struct shader *load_over(struct pm_specialized_shaders *shaders,
+                                const struct pm_specialized_shader *base)
+{
+    struct shader *shader = load_proven(shaders, &base->key, base->environment.subgroup_size,
+                                        PM_USE_ANYWHERE, base->reads, base->made_of);
+    if (!shader)
+        return NULL;
+    shader->made.original = base->original;
+    shader->made.base = base;
+    shader->made.known = base->known;
+    /* Sessions alternate with the original alone. */
+    shader->usable = shader->usable && shader->made.session == PM_SESSION_NONE;
+    return shader;
+}
+
+const struct pm_specialized_shader *
+pm_specialized_shaders_over(struct pm_specialized_shaders *shaders,
+                            const struct pm_specialized_shader *base, struct pm_making_cost *cost)
+{
+    pthread_mutex_lock(&shaders->lock);
+    struct shader *shader = find_over(shaders, base);
+    if (!shader)
+        shader = load_over(shaders, base);
+    const struct pm_specialized_shader *found = note(shaders, shader, cost);
+    pthread_mutex_unlock(&shaders->lock);
+    return found;
 }
 
 bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
@@ -460,7 +506,7 @@ void pm_specialized_shaders_took(struct pm_specialized_shaders *shaders,
     pm_specialized_kept_took(shaders->kept, made, took);
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader =
-        find_proven(shaders, &made->original, made->environment.subgroup_size,
+        find_proven(shaders, pm_specialized_from(made), made->environment.subgroup_size,
                     made->is_pushed ? PM_USE_PUSHED : PM_USE_ANYWHERE, made->reads);
     if (shader)
         shader->cost.took = took;

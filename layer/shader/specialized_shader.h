@@ -31,6 +31,11 @@ const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, enum pm_specialized_use use,
                               struct pm_making_cost *cost);
+/* Likewise the one that an earlier session made of a specialized shader by a recipe, and found
+ * faster than that. */
+const struct pm_specialized_shader *
+pm_specialized_shaders_over(struct pm_specialized_shaders *shaders,
+                            const struct pm_specialized_shader *base, struct pm_making_cost *cost);
 /* Nanoseconds that all of them take which were found faster. */
 int64_t pm_specialized_shaders_take(const struct pm_specialized_shaders *shaders);
 /* Whether optimize.withhold withholds the variants of A-Z testing of the shader. Takes as long as

@@ -189,7 +189,8 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->is_private = candidate->is_private;
     trial->variant = candidate->variant;
     trial->promising = candidate->promising;
-    trial->over_sessions = candidate->passes == NULL && candidate->watch == NULL;
+    trial->over_sessions =
+        candidate->passes == NULL && candidate->watch == NULL && candidate->rival == NULL;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->begun_at = pm_trials_now(trials);

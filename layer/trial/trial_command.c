@@ -32,6 +32,9 @@ static struct pm_candidate *candidate_of(const struct pm_command *command, int p
     struct pm_candidate *candidate = pm_pipeline_candidate(pipeline);
     if (candidate != NULL && pm_trial_is_awake(candidate->trial))
         return candidate;
+    candidate = pm_pipeline_over_candidate(pipeline);
+    if (candidate != NULL && pm_trial_is_awake(candidate->trial))
+        return candidate;
     candidate = pm_pipeline_folded_candidate(pipeline);
     if (candidate != NULL && pm_trial_is_awake(candidate->trial) &&
         pm_binding_fits(command, point, candidate->watch))
@@ -41,17 +44,18 @@ static struct pm_candidate *candidate_of(const struct pm_command *command, int p
 }
 
 /* Binds the side over what stands, which may be another variant: the sides are the candidate and
- * the game's own. false: it stands already. */
+ * its rival, or the game's own. false: it stands already. */
 static bool cover_side(struct pm_command *command, int point, enum pm_binding kind,
                        const struct pm_candidate *candidate, bool variant)
 {
     const struct pm_bound *bound = &command->bound[point];
-    if (!variant && bound->standing == bound->game)
+    const struct pm_candidate *side = variant ? candidate : candidate->rival;
+    const uint64_t handle = side != NULL ? side->handle : bound->game;
+    if (!variant && bound->standing == handle)
         return false;
-    if (variant)
-        pm_journal_used(candidate->entry);
-    pm_binding_cover(command, point, kind, variant ? candidate->handle : bound->game,
-                     variant ? candidate->watch : NULL);
+    if (side != NULL)
+        pm_journal_used(side->entry);
+    pm_binding_cover(command, point, kind, handle, variant ? candidate->watch : NULL);
     command->bound[point].passes = variant ? candidate->passes : NULL;
     return true;
 }

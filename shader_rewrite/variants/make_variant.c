@@ -107,7 +107,7 @@ static bool run_blocks(struct making *m, const struct pm_recipe_step *step, stru
         .profile = known ? known->profile : NULL,
         .points = known ? known->points : NULL,
         .turns = known ? known->turns : NULL,
-        .passes = step->blocks,
+        .passes = step->blocks & (known ? known->passes : PM_BLOCK_ALL),
         .uniform_share = known ? known->uniform_share : 1,
         .all_rare = step->argument != 0,
         .subgroup_vote = m->info->subgroup_vote,

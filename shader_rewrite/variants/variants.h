@@ -85,8 +85,9 @@ struct pm_variant_info {
     struct pm_variant_choice choice;
     struct pm_target target;
     const struct pm_driver *driver; /* that will run it; NULL: any, so that every guard is on */
-    /* The profile, the points that it is of, and by what a block is uniform, for the recipes of
-     * PM_RECIPE_BLOCKS; the rest of it says nothing here. NULL: they make nothing. */
+    /* For the recipes of PM_RECIPE_BLOCKS: the profile, the points that it is of, by what a block
+     * is uniform, the costs, and which passes may run; the rest of it says nothing here. NULL: they
+     * make nothing. */
     const struct pm_optimize_blocks_info *blocks;
     bool subgroup_vote;          /* the device has it in the stage */
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */

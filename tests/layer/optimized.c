@@ -133,6 +133,37 @@ static void add_zeros(struct pm_shader_store *store, const struct pm_shader_key 
     pm_arena_destroy(arena);
 }
 
+/* All subgroups enter each block of the test's own shader whole, but for the second, which none
+ * does.
+ */
+static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key *key)
+{
+    struct pm_arena *arena = pm_arena_create(0);
+    struct pm_stored_shader stored;
+    struct pm_block_points points;
+    struct pm_error error = {0};
+    if (!pm_shader_store_read(store, key, arena, &stored, &error) ||
+        !pm_points_blocks(stored.canonical, stored.canonical_count, &points, &error))
+        fail_msg("%s", error.message);
+    const struct pm_ratio all = ratio(0.99, 1, 1), none = ratio(0, 0, 0.01);
+    const struct pm_point_estimate entered = {
+        .calls = 100, .sessions = 10, .measures = {all, all, all}};
+    const struct pm_shader_estimates estimates = {
+        .key = *key,
+        .environment = {.subgroup_size = SUBGROUP_SIZE},
+        .kind = PM_KIND_BLOCK,
+        .space = points.count,
+    };
+    if (is(&stored, database.also, database.also_size)) {
+        add(&estimates, &entered);
+        struct pm_point_estimate *rare =
+            (struct pm_point_estimate *)(uintptr_t)&database.shaders[database.count - 1].points[1];
+        rare->measures[PM_MEASURE_FREQUENCY] = rare->measures[PM_MEASURE_SUBGROUPS] = none;
+    }
+    pm_block_points_finish(&points);
+    pm_arena_destroy(arena);
+}
+
 void optimized_make_provisional(enum pm_provisional level)
 {
     for (size_t i = 0; i < database.count; i++) {
@@ -256,15 +287,27 @@ void optimized_learn(void)
     write_database();
 }
 
-void optimized_learn_of(const uint32_t *words, size_t size)
+/* What visit adds of a test's own shader is all that is known. */
+static void learn_by(void (*visit)(struct pm_shader_store *store, const struct pm_shader_key *key),
+                     const uint32_t *words, size_t size)
 {
     forget_database();
     database.also = words;
     database.also_size = size;
-    optimized_each_stored(add_zeros);
+    optimized_each_stored(visit);
     database.also = NULL;
     assert_int_equal(database.count, 1);
     write_database();
+}
+
+void optimized_learn_of(const uint32_t *words, size_t size)
+{
+    learn_by(add_zeros, words, size);
+}
+
+void optimized_learn_blocks_of(const uint32_t *words, size_t size)
+{
+    learn_by(add_blocks, words, size);
 }
 
 /* ---- the journal ---- */

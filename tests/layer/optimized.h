@@ -21,6 +21,9 @@ void optimized_learn(void);
 /* The same of a test's own shader, which a session has stored. */
 void optimized_learn_of(const uint32_t *words, size_t size);
 
+/* Likewise, but it has blocks and no zeros: no subgroup enters the second. */
+void optimized_learn_blocks_of(const uint32_t *words, size_t size);
+
 /* Of these zeros the database has nothing then but this level. */
 void optimized_make_provisional(enum pm_provisional level);
 

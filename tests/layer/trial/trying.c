@@ -114,7 +114,7 @@ void trying_open_contests(const struct pm_harness_options *options)
     optimized_enable(false);
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", trying.known ? "true" : "false", 1);
     setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
     pm_harness_open(&trying.h, options);

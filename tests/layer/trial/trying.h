@@ -28,6 +28,7 @@ extern struct trying {
     int signed_verdict; /* likewise: what an operator signed of all of them: 1 faster, -1
                            slower; 0: nothing */
     bool has_no_key;    /* likewise: nobody's signature counts */
+    bool known;         /* likewise, of contests: what the database says is used, too */
     const char *share;  /* likewise: limits.trial_share; NULL: no limit */
     const char *faults; /* likewise: of the driver, while the draws' variant is built */
 } trying;
@@ -39,7 +40,7 @@ void trying_open(uint64_t variant_cost, const struct pm_harness_options *options
 void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *options);
 void trying_close(void);
 /* A session without any pipeline yet, in which recipes' variants are measured in the background,
- * and no other is made; and its end. */
+ * and no other is made (but see `known`); and its end. */
 void trying_open_contests(const struct pm_harness_options *options);
 void trying_close_contests(void);
 /* Calls cost from now on what the session says. */

@@ -1,0 +1,302 @@
+/* A-Z testing of shaders of which something is known (contest.h), on the null driver, where each
+ * variant takes as long as the test says: recipes are run over what is specialized for zeros, and
+ * have to beat that; each pass over blocks is tried by itself, however little is expected of it.
+ */
+#include "tests/layer/trial/trying.h"
+
+#include "layer/public/piecemeal.h"
+#include "rare.comp.h"
+#include "tests/patience.h"
+
+#include <spirv/unified1/spirv.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 64, BASE = 1, ARM = 2 };
+
+/* Pipelines in the order in which they were first timed, the game's own first. */
+static struct {
+    VkPipeline pipelines[MOST];
+    uint32_t count;
+    double times[MOST];   /* of each, over the game's own */
+    bool weighted[MOST];  /* whose shader has weights of branches */
+    double weighted_time; /* of these; 0: as the others */
+} seen;
+
+/* Whether the module has them that the driver was given last. */
+static _Atomic bool made_weighted;
+
+static void see_module(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    if (strcmp(call->command, "vkCreateShaderModule") != 0)
+        return;
+    const VkShaderModuleCreateInfo *module =
+        (const VkShaderModuleCreateInfo *)(uintptr_t)call->arguments[1];
+    made_weighted = false;
+    for (size_t at = 5; at < module->codeSize / 4; at += module->pCode[at] >> 16)
+        if ((module->pCode[at] & 0xffff) == SpvOpBranchConditional && module->pCode[at] >> 16 == 6)
+            made_weighted = true;
+}
+
+static uint32_t index_of(VkPipeline pipeline)
+{
+    uint32_t i = 0;
+    while (i < seen.count && seen.pipelines[i] != pipeline)
+        i++;
+    if (i == seen.count && i < MOST) {
+        seen.weighted[i] = made_weighted;
+        seen.pipelines[seen.count++] = pipeline;
+    }
+    return i < MOST ? i : MOST - 1;
+}
+
+static uint64_t cost(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    const uint32_t i = index_of(pipeline);
+    const bool weighted = seen.weighted[i] && seen.weighted_time > 0;
+    return (uint64_t)(TRYING_ORIGINAL * (weighted ? seen.weighted_time : seen.times[i]));
+}
+
+/* The game's own, what is specialized, and what recipes make of it. */
+static void set_times(double base, double arms)
+{
+    seen.times[0] = 1;
+    seen.times[BASE] = base;
+    for (uint32_t i = ARM; i < MOST; i++)
+        seen.times[i] = arms;
+}
+
+/* The pipeline is of these words. */
+static void open_of(const uint32_t *words, size_t size)
+{
+    seen.count = 0;
+    trying.known = true;
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1); /* not what this is about */
+    trying_open_contests(NULL);
+    trying.h.driver->set_callback(see_module, NULL);
+    trying.compute = words ? pm_harness_compute_of(&trying.h, words, size, trying.h.layout)
+                           : optimized_compute(&trying.h);
+    index_of(trying.compute);
+    trying.h.driver->set_cost(cost, NULL);
+}
+
+/* Of a shader of which the database knows zeros. */
+static void open_session(void)
+{
+    open_of(NULL, 0);
+}
+
+static void close_session(void)
+{
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.driver->set_callback(NULL, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    trying_close_contests();
+}
+
+static bool run_until(const char *text)
+{
+    return trying_run_until(trying_dispatch, TRYING_ONCE, text);
+}
+
+static uint32_t bound(void)
+{
+    return index_of(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE));
+}
+
+static void run_until_logged(const char *text, uint32_t times)
+{
+    uint64_t until = 0;
+    while (optimized_logged(text) < times && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged(text, times);
+}
+
+/* All are faster than the game's own, and one than what zeros make of it. */
+static void a_recipe_over_zeros_wins(void **state)
+{
+    (void)state;
+    optimized_learn();
+    set_times(0.8, 0.9);
+    seen.times[ARM + 1] = 0.6;
+    open_session();
+    assert_true(run_until(", specialized: of "));
+    optimized_assert_logged("the fastest is", 1);
+    assert_true(seen.count > ARM + 2);
+    assert_int_equal(bound(), ARM + 1);
+    close_session();
+
+    /* The next session makes both, and tries nothing. */
+    set_times(0.8, 0.6);
+    open_session();
+    const uint64_t position = trying.h.driver->position();
+    run_until_logged("is used from now on", 4);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    assert_true(seen.count <= ARM + 1);
+    assert_true(bound() >= BASE);
+    optimized_assert_logged(", specialized: of ", 1);
+    close_session();
+}
+
+/* All are faster than the game's own, and none than what zeros make of it. */
+static void zeros_alone_are_faster(void **state)
+{
+    (void)state;
+    optimized_learn();
+    set_times(0.8, 0.85);
+    open_session();
+    assert_true(run_until(", specialized: of "));
+    optimized_assert_logged("none is faster", 1);
+    assert_int_equal(bound(), BASE);
+    close_session();
+
+    /* And they are not tried again in the next. */
+    open_session();
+    run_until_logged(", specialized: of ", 2);
+    assert_int_equal(seen.count, 2);
+    assert_int_equal(bound(), BASE);
+    close_session();
+}
+
+/* How many variants the contest that ended last had. */
+static uint32_t variants_tried(void)
+{
+    for (uint32_t n = 1; n < MOST; n++) {
+        char text[48];
+        snprintf(text, sizeof text, ", specialized: of %u variants", n);
+        if (optimized_logged(text) > 0)
+            return n;
+    }
+    return 0;
+}
+
+/* What a session measured need not be measured again. */
+static void the_next_session_goes_on(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    optimized_learn();
+    set_times(0.8, 2);
+    open_session();
+    while (seen.count < ARM + 4 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged(", specialized: of ", 0);
+    const uint32_t left = seen.count - ARM - 1; /* but for the one under way */
+    close_session();
+    assert_true(left >= 3);
+
+    set_times(0.8, 0.7);
+    open_session();
+    assert_true(run_until(", specialized: of "));
+    assert_true(variants_tried() > left);
+    assert_in_range(seen.count - ARM, 1, variants_tried() - left);
+    assert_true(bound() >= ARM);
+    close_session();
+}
+
+static void set_scene(const char *name)
+{
+    PFN_vkSetScenePIECEMEAL set =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
+    assert_non_null(set);
+    set(trying.h.device, name);
+}
+
+/* A session in which a recipe won over zeros; it goes on. */
+static void win(void)
+{
+    optimized_learn();
+    set_times(0.8, 0.9);
+    seen.times[ARM + 1] = 0.6;
+    open_session();
+    set_scene("first");
+    assert_true(run_until("the fastest is"));
+    assert_int_equal(bound(), ARM + 1);
+}
+
+/* What won is slower than zeros alone in another scene: these are used again. */
+static void slower_in_another_scene(void **state)
+{
+    (void)state;
+    win();
+    seen.times[ARM + 1] = 0.95;
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped"));
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 600);
+    assert_int_equal(bound(), BASE);
+    close_session();
+}
+
+/* Zeros are slower than the game's own there: what was made of them is not used either. */
+static void its_base_is_slower_in_another_scene(void **state)
+{
+    (void)state;
+    win();
+    seen.times[BASE] = 2;
+    seen.times[ARM + 1] = 1.5;
+    set_scene("second");
+    assert_true(run_until("is not faster, and is dropped"));
+    assert_int_equal(bound(), 0);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 600);
+    assert_int_equal(trying_foreign_binds(position), 0);
+    close_session();
+}
+
+/* A session that stores the shader, and the database that knows its blocks. */
+static void learn_blocks(void)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&trying.h, NULL);
+    const VkPipeline pipeline =
+        pm_harness_compute_of(&trying.h, rare_comp, sizeof rare_comp, trying.h.layout);
+    trying.h.vk.DestroyPipeline(trying.h.device, pipeline, NULL);
+    pm_harness_close(&trying.h);
+    optimized_learn_blocks_of(rare_comp, sizeof rare_comp);
+}
+
+/* The estimate expects too little of all passes, so none is in use; one of them is faster. */
+static void a_pass_by_blocks_wins(void **state)
+{
+    (void)state;
+    learn_blocks();
+    set_times(1.1, 1.1);
+    seen.weighted_time = 0.7;
+    open_of(rare_comp, sizeof rare_comp);
+    assert_true(run_until("the fastest is blocks-"));
+    assert_true(seen.weighted[bound()]);
+    optimized_assert_logged("is specialized: ", 0);
+    close_session();
+
+    /* Not where a user wants nothing of it. */
+    char verdicts[300];
+    snprintf(verdicts, sizeof verdicts, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    assert_int_equal(remove(verdicts), 0);
+    setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "flatten,sink,version,unroll,peel", 1);
+    open_of(rare_comp, sizeof rare_comp);
+    assert_true(run_until("none is faster"));
+    for (uint32_t i = 0; i < seen.count; i++)
+        assert_false(seen.weighted[i]);
+    close_session();
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
+    seen.weighted_time = 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_recipe_over_zeros_wins),
+        PM_LAYERED_TEST(zeros_alone_are_faster),
+        PM_LAYERED_TEST(the_next_session_goes_on),
+        PM_LAYERED_TEST(slower_in_another_scene),
+        PM_LAYERED_TEST(its_base_is_slower_in_another_scene),
+        PM_LAYERED_TEST(a_pass_by_blocks_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

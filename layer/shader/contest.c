@@ -242,12 +242,25 @@ static struct pm_specialized_shader describe(const struct pm_contest *contest)
     return shader;
 }
 
+static bool is_recipe(const struct pm_variant_choice *choice)
+{
+    return choice->recipe && choice->recipe->kind != PM_RECIPE_CANONICAL;
+}
+
+/* Over a base these are but that in another order. */
+static bool changes_nothing(const struct pm_contest *contest, const struct pm_arm *arm)
+{
+    return contest->base && !is_recipe(&arm->choice) && !arm->choice.subgroup_size;
+}
+
 /* Its words and key. */
 static bool make(struct pm_contest *contest, struct pm_arm *arm)
 {
     struct pm_contests *contests = contest->owner;
     struct pm_specialized_shader *shader = &arm->shader;
     struct pm_error error = {0};
+    if (changes_nothing(contest, arm))
+        return false;
     *shader = describe(contest);
     if (!shader->entry_point ||
         !pm_recipe_shader_make(contests->device, contest->record, &arm->choice, shader, &error)) {
@@ -267,11 +280,6 @@ bool pm_contest_note(struct pm_contest *contest, uint32_t index, struct pm_error
 }
 
 /* ---- pairs ---- */
-
-static bool is_recipe(const struct pm_variant_choice *choice)
-{
-    return choice->recipe && choice->recipe->kind != PM_RECIPE_CANONICAL;
-}
 
 /* One recipe after another, or a recipe with a subgroup size. Of what a recipe has made a profile
  * of blocks knows nothing. */

@@ -49,7 +49,10 @@ static bool run_flag(struct making *m, const char *flag, struct pm_error *error)
     if (!ok)
         pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
                 "SPIRV-Tools' %s gave up: %s", flag, message);
-    ok = ok && take_words(m, &out, error);
+    struct pm_error unreadable;
+    if (ok && !take_words(m, &out, &unreadable))
+        ok = pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' %s made no valid module: %s", flag,
+                     unreadable.message);
     pm_words_finish(&in);
     pm_words_finish(&out);
     return ok;
@@ -214,18 +217,31 @@ static bool is_unrolled_wrongly(const struct making *m, const struct pm_driver *
     return false;
 }
 
-/* Into the canonical order. */
-static bool emit(struct making *m, struct pm_words *out, struct pm_error *error)
+/* Into the canonical order, where all ids are others. */
+static bool emit(struct pm_pass_runner *passes, struct pm_words *out, struct pm_error *error)
 {
-    if (!pm_pass_apply(&m->passes, &pm_pass_order, NULL, error))
+    if (!pm_pass_apply(passes, &pm_pass_order, NULL, error))
         return false;
-    m->passes.module->generator = 0;
-    return pm_ir_emit(m->passes.module, out, error);
+    passes->module->generator = 0;
+    return pm_ir_emit(passes->module, out, error);
 }
 
-static bool same_words(const struct pm_words *made, const uint32_t *words, size_t count)
+/* What comes out where no recipe changes anything: specialized modules are in no order. */
+static bool make_plain(const struct pm_words *words, struct pm_pass_times *times,
+                       struct pm_words *out, struct pm_error *error)
 {
-    return made->count == count && memcmp(made->data, words, count * sizeof *words) == 0;
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
+    if (!module)
+        return false;
+    struct pm_pass_runner passes = pm_pass_runner_of(module, times);
+    const bool ok = emit(&passes, out, error);
+    pm_ir_module_destroy(module);
+    return ok;
+}
+
+static bool same_words(const struct pm_words *a, const struct pm_words *b)
+{
+    return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof *a->data) == 0;
 }
 
 static bool changes(const struct pm_recipe *recipe)
@@ -253,12 +269,15 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
         pm_ir_module_destroy(module);
         return true;
     }
-    bool ok = run_steps(&m, info->choice.recipe, error) &&
-              run_steps(&m, info->choice.second, error) && emit(&m, out, error);
+    struct pm_words plain = {0};
+    bool ok = make_plain(&m.original, info->times, &plain, error) &&
+              run_steps(&m, info->choice.recipe, error) &&
+              run_steps(&m, info->choice.second, error) && emit(&m.passes, out, error);
     const bool unfit =
         ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_wrongly(&m, info->driver));
     pm_ir_module_destroy(m.passes.module);
-    const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, words, count)));
+    const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, &plain)));
+    pm_words_finish(&plain);
     if (ok && !none && !pm_validate_made(out, words, count, &m.target, &invalid))
         ok = pm_fail(error, PM_ERROR_STATE, "the variant is not valid: %s", invalid.message);
     if (!ok || none) {

@@ -182,6 +182,19 @@ static const char *text_of(const cJSON *json, const char *name)
     return text ? text : "";
 }
 
+/* Whether what the pass makes depends on one. */
+static bool needs_profile(const char *pass, const cJSON *options)
+{
+    bool blocks = false;
+    const cJSON *option;
+    cJSON_ArrayForEach(option, options)
+    {
+        blocks |= cJSON_IsString(option) && strncmp(option->valuestring, "blocks-", 7) == 0;
+    }
+    return strcmp(pass, "specialize_zero") == 0 || strcmp(pass, "optimize_blocks") == 0 ||
+           (strcmp(pass, "make_variant") == 0 && blocks);
+}
+
 /* How the module is made again, and whether it was. */
 static bool detail(struct writing *w, const char *module, const cJSON *json, struct pm_error *error)
 {
@@ -211,7 +224,7 @@ static bool detail(struct writing *w, const char *module, const cJSON *json, str
         if (cJSON_IsString(option) && count < MOST_OPTIONS)
             command[count++] = option->valuestring;
     }
-    if (strcmp(pass, "specialize_zero") == 0 || strcmp(pass, "optimize_blocks") == 0) {
+    if (needs_profile(pass, cJSON_GetObjectItemCaseSensitive(json, "options"))) {
         command[count++] = "--profile";
         command[count++] = profile;
     }

@@ -57,8 +57,8 @@ static bool read_profile(const struct pm_profile_source *source, const struct pm
            pm_fail(error, PM_ERROR_MEMORY, "out of memory");
 }
 
-static bool load_profile(const struct pm_shader_options *options, const struct pm_words *in,
-                         struct pm_block_profile *profile, struct pm_error *error)
+bool pm_shader_block_profile(const struct pm_shader_options *options, const struct pm_words *in,
+                             struct pm_block_profile *profile, struct pm_error *error)
 {
     struct pm_profile_source source;
     *profile = (struct pm_block_profile){0};
@@ -76,7 +76,7 @@ bool pm_shader_optimize_blocks(struct pm_shader_options *options, const struct p
 {
     struct pm_block_profile profile;
     struct pm_optimized_blocks out;
-    if (!load_profile(options, in, &profile, error))
+    if (!pm_shader_block_profile(options, in, &profile, error))
         return false;
     const uint32_t named = pm_block_passes_named(options->pass);
     const uint32_t passes = named == PM_BLOCK_ALL ? options->block_passes : named;

@@ -1,5 +1,7 @@
 #include "tools/shader/variant_pass.h"
+#include "shader_rewrite/blocks/block_profile.h"
 #include "tools/common/out_file.h"
+#include "tools/shader/block_passes.h"
 #include <cjson/cJSON.h>
 #include <stdio.h>
 
@@ -37,16 +39,17 @@ static void say(cJSON *list, const struct pm_recipe *recipe, const struct pm_wor
     cJSON_AddItemToArray(list, json);
 }
 
-static bool say_all(const struct pm_shader_options *options, const struct pm_words *in)
+static bool say_all(const struct pm_shader_options *options, const struct pm_words *in,
+                    struct pm_variant_info *info)
 {
     cJSON *list = options->json ? cJSON_CreateArray() : NULL;
+    info->driver = NULL; /* any */
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
-        const struct pm_variant_info info = {
-            .choice = {pm_recipe_at(r)}, .target = options->target, .times = options->times};
         struct pm_words made;
         struct pm_error failed;
-        const bool ok = pm_make_variant(in->data, in->count, &info, &made, &failed);
-        say(list, info.choice.recipe, &made, ok ? NULL : &failed);
+        info->choice.recipe = pm_recipe_at(r);
+        const bool ok = pm_make_variant(in->data, in->count, info, &made, &failed);
+        say(list, info->choice.recipe, &made, ok ? NULL : &failed);
         pm_words_finish(&made);
     }
     char *text = list ? cJSON_Print(list) : NULL;
@@ -57,18 +60,14 @@ static bool say_all(const struct pm_shader_options *options, const struct pm_wor
     return true;
 }
 
-bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_words *in,
-                            struct pm_error *error)
+static bool make_one(const struct pm_shader_options *options, const struct pm_words *in,
+                     struct pm_variant_info *info, struct pm_error *error)
 {
-    struct pm_variant_info info = {
-        .target = options->target, .driver = options->specialize.driver, .times = options->times};
     struct pm_words made;
-    if (!options->recipe)
-        return say_all(options, in);
-    if (!pm_variant_parse(options->recipe, &info.choice))
+    if (!pm_variant_parse(options->recipe, &info->choice))
         return pm_fail(error, PM_ERROR_INPUT, "--recipe %s: there is none called so",
                        options->recipe);
-    if (!pm_make_variant(in->data, in->count, &info, &made, error))
+    if (!pm_make_variant(in->data, in->count, info, &made, error))
         return false;
     char key[PM_SHADER_KEY_TEXT] = "nothing to change";
     if (made.count > 0)
@@ -77,5 +76,27 @@ bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_w
     const struct pm_words *out = made.count > 0 ? &made : in;
     const bool ok = !options->out || pm_out_bytes(options->out, out->data, out->count * 4, error);
     pm_words_finish(&made);
+    return ok;
+}
+
+bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_words *in,
+                            struct pm_error *error)
+{
+    struct pm_block_profile profile = {0};
+    const struct pm_optimize_blocks_info blocks = {.profile = &profile,
+                                                   .passes = options->block_passes,
+                                                   .uniform_share = options->uniform_share,
+                                                   .costs = options->specialize.costs};
+    const bool known = options->profile || options->game;
+    struct pm_variant_info info = {.target = options->target,
+                                   .driver = options->specialize.driver,
+                                   .blocks = known ? &blocks : NULL,
+                                   .subgroup_vote = !options->no_vote,
+                                   .times = options->times};
+    if (known && !pm_shader_block_profile(options, in, &profile, error))
+        return false;
+    const bool ok =
+        options->recipe ? make_one(options, in, &info, error) : say_all(options, in, &info);
+    pm_block_profile_finish(&profile);
     return ok;
 }

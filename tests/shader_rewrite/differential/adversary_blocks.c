@@ -12,13 +12,6 @@
 const char *const adversary_block_ways[ADVERSARY_BLOCK_WAYS] = {"blocks, steady and rare",
                                                                 "blocks, absurd"};
 
-struct lists {
-    double *frequency, *uniform, *subgroups; /* by point */
-    uint32_t count;
-    double *reached; /* by point of turns */
-    uint32_t turn_count;
-};
-
 static double absurd(struct pm_random *random)
 {
     static const double values[] = {NAN, INFINITY, -INFINITY, -1, 0, 1e300, -0.0, 1, 1e-9, 5};
@@ -27,7 +20,7 @@ static double absurd(struct pm_random *random)
 
 /* The latch of a loop turns n times, its header once more. */
 static void make_steady(struct pm_random *random, struct pm_ir_function *function,
-                        const uint32_t *point_of, struct lists *lists)
+                        const uint32_t *point_of, struct adversary_block_profile *lists)
 {
     const struct pm_loops *loops = pm_loops(function);
     for (uint32_t l = 0; l < loops->count; l++) {
@@ -41,7 +34,8 @@ static void make_steady(struct pm_random *random, struct pm_ir_function *functio
     }
 }
 
-static void find(struct pm_random *random, const struct pm_words *canonical, struct lists *lists)
+static void find(struct pm_random *random, const struct pm_words *canonical,
+                 struct adversary_block_profile *lists)
 {
     struct pm_error error = {0};
     enum pm_stage stage;
@@ -60,10 +54,10 @@ static void find(struct pm_random *random, const struct pm_words *canonical, str
 }
 
 static void fill(uint32_t way, struct pm_random *random, const struct pm_words *canonical,
-                 struct lists *lists)
+                 struct adversary_block_profile *lists)
 {
     static const double shares[] = {1, 1, 1e-3, 1e-6, 0};
-    for (uint32_t i = 0; i < lists->count; i++) {
+    for (uint32_t i = 0; i < lists->points.count; i++) {
         const double share = i ? shares[pm_random_below(random, 5)] : 1;
         lists->frequency[i] = way ? absurd(random) : share;
         lists->subgroups[i] = way ? absurd(random) : share;
@@ -71,7 +65,7 @@ static void fill(uint32_t way, struct pm_random *random, const struct pm_words *
     }
     if (!way)
         find(random, canonical, lists);
-    for (uint32_t i = 0; i < lists->turn_count; i++) {
+    for (uint32_t i = 0; i < lists->turns.count; i++) {
         const uint32_t turn = i % PM_TURN_POINTS;
         const bool goes_on = turn < 3 || (turn < 8 && pm_random_below(random, 4));
         lists->reached[i] = way         ? absurd(random)
@@ -80,45 +74,57 @@ static void fill(uint32_t way, struct pm_random *random, const struct pm_words *
     }
 }
 
+bool adversary_block_profile(uint32_t way, uint64_t seed, const struct pm_words *canonical,
+                             struct adversary_block_profile *out, struct pm_error *error)
+{
+    struct pm_random random;
+    *out = (struct adversary_block_profile){0};
+    if (!pm_points_blocks(canonical->data, canonical->count, &out->points, error) ||
+        !pm_points_turns(canonical->data, canonical->count, &out->turns, error))
+        return false;
+    out->frequency = calloc(out->points.count, sizeof(double));
+    out->uniform = calloc(out->points.count, sizeof(double));
+    out->subgroups = calloc(out->points.count, sizeof(double));
+    out->reached = calloc(out->turns.count + 1u, sizeof(double));
+    assert_true(out->frequency && out->uniform && out->subgroups && out->reached);
+    pm_random_init(&random, seed * ADVERSARY_BLOCK_WAYS + way);
+    fill(way, &random, canonical, out);
+    out->profile = (struct pm_block_profile){.frequency = out->frequency,
+                                             .uniform = out->uniform,
+                                             .subgroups = out->subgroups,
+                                             .block_count = out->points.count,
+                                             .reached = seed % 2 ? out->reached : NULL,
+                                             .reached_uniform = way ? out->reached : NULL,
+                                             .turn_count = out->turns.count};
+    return true;
+}
+
+void adversary_block_profile_finish(struct adversary_block_profile *made)
+{
+    free(made->frequency);
+    free(made->uniform);
+    free(made->subgroups);
+    free(made->reached);
+    pm_block_points_finish(&made->points);
+    pm_turn_points_finish(&made->turns);
+    *made = (struct adversary_block_profile){0};
+}
+
 bool adversary_blocks(uint32_t passes, uint32_t way, uint64_t seed,
                       const struct pm_words *canonical, bool vote, const struct pm_target *target,
                       const struct pm_driver *driver, struct pm_optimized_blocks *out,
                       struct pm_error *error)
 {
-    struct pm_random random;
-    struct pm_block_points points;
+    struct adversary_block_profile made;
     *out = (struct pm_optimized_blocks){0};
-    if (!pm_points_blocks(canonical->data, canonical->count, &points, error))
-        return false;
-    struct lists lists = {calloc(points.count, sizeof(double)),
-                          calloc(points.count, sizeof(double)),
-                          calloc(points.count, sizeof(double)), points.count};
-    struct pm_turn_points turns = {0};
-    const bool found = pm_points_turns(canonical->data, canonical->count, &turns, error);
-    lists.turn_count = turns.count;
-    lists.reached = calloc(turns.count + 1u, sizeof(double));
-    assert_true(found && lists.frequency && lists.uniform && lists.subgroups && lists.reached);
-    pm_turn_points_finish(&turns);
-    pm_block_points_finish(&points);
-    pm_random_init(&random, seed * ADVERSARY_BLOCK_WAYS + way);
-    fill(way, &random, canonical, &lists);
-    const struct pm_block_profile profile = {.frequency = lists.frequency,
-                                             .uniform = lists.uniform,
-                                             .subgroups = lists.subgroups,
-                                             .block_count = lists.count,
-                                             .reached = seed % 2 ? lists.reached : NULL,
-                                             .reached_uniform = way ? lists.reached : NULL,
-                                             .turn_count = lists.turn_count};
-    const struct pm_optimize_blocks_info info = {.profile = &profile,
+    bool ok = adversary_block_profile(way, seed, canonical, &made, error);
+    const struct pm_optimize_blocks_info info = {.profile = &made.profile,
                                                  .passes = passes,
                                                  .uniform_share = 0.9,
                                                  .subgroup_vote = vote,
                                                  .target = *target,
                                                  .driver = driver};
-    const bool ok = pm_optimize_blocks(canonical->data, canonical->count, &info, out, error);
-    free(lists.frequency);
-    free(lists.uniform);
-    free(lists.subgroups);
-    free(lists.reached);
+    ok = ok && pm_optimize_blocks(canonical->data, canonical->count, &info, out, error);
+    adversary_block_profile_finish(&made);
     return ok;
 }

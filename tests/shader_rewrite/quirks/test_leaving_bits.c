@@ -84,7 +84,7 @@ static size_t varied(int shader, const struct pm_recipe *recipe, const struct pm
 {
     const struct subject *subject = &subjects[shader];
     const struct pm_variant_info info = {
-        .choice = {recipe, NULL}, .target = vulkan_1_3, .driver = driver};
+        .choice = {recipe, NULL}, .target = vulkan_1_3, .driver = driver, .subgroup_vote = true};
     struct pm_words variant;
     struct pm_error error = {0};
     if (!pm_make_variant(subject->canonical.data, subject->canonical.count, &info, &variant,

@@ -1,6 +1,7 @@
 /* The recipes by name, and that each does what it says to a module that has something for it. What
  * their variants compute is test_variant_bits'. */
 #include "base/file.h"
+#include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
 #include <ctype.h>
@@ -193,6 +194,81 @@ static void test_pairs(void **state)
     assert_int_equal(pm_test_count(&pair, "OpLoopMerge"), 0);
     assert_int_equal(pm_test_count(&pair, "OpFMul %v4float"), 0);
     pm_words_finish(&pair);
+    pm_words_finish(&canonical);
+}
+
+/* By a recipe, a profile of blocks (NULL: none) and the passes that may run, where there are votes.
+ */
+static struct pm_words make_by(const struct pm_words *canonical, const char *recipe,
+                               const struct adversary_block_profile *known, uint32_t passes,
+                               bool vote)
+{
+    const struct pm_optimize_blocks_info blocks = {.profile = known ? &known->profile : NULL,
+                                                   .points = known ? &known->points : NULL,
+                                                   .turns = known ? &known->turns : NULL,
+                                                   .passes = passes,
+                                                   .uniform_share = 0.9};
+    const struct pm_variant_info info = {.choice = {pm_recipe_find(recipe), NULL},
+                                         .target = {.vulkan_minor = 0},
+                                         .blocks = known ? &blocks : NULL,
+                                         .subgroup_vote = vote};
+    struct pm_words out;
+    struct pm_error error;
+    assert_non_null(info.choice.recipe);
+    if (!pm_make_variant(canonical->data, canonical->count, &info, &out, &error))
+        fail_msg("%s: %s", recipe, error.message);
+    return out;
+}
+
+static bool makes_by(const struct pm_words *canonical, const char *recipe,
+                     const struct adversary_block_profile *known, uint32_t passes)
+{
+    struct pm_words made = make_by(canonical, recipe, known, passes, true);
+    const bool makes = made.count > 0;
+    pm_words_finish(&made);
+    return makes;
+}
+
+/* Each pass over blocks is a recipe of its own, which needs a profile and that it may run. */
+static void test_by_blocks(void **state)
+{
+    (void)state;
+    enum { PROFILES = 16 };
+    struct pm_words canonical = canonical_of("plenty");
+    bool made[PM_BLOCK_PASSES + 1] = {false};
+    for (uint64_t seed = 0; seed < PROFILES; seed++) {
+        struct adversary_block_profile known;
+        struct pm_error error;
+        assert_true(adversary_block_profile(0, seed, &canonical, &known, &error));
+        for (uint32_t p = 0; p <= PM_BLOCK_PASSES; p++) {
+            const uint32_t passes = p < PM_BLOCK_PASSES ? 1u << p : PM_BLOCK_ALL;
+            char name[PM_VARIANT_NAME];
+            snprintf(name, sizeof name, "blocks-%s",
+                     p < PM_BLOCK_PASSES ? pm_block_pass_short((enum pm_block_pass)p) : "all");
+            made[p] |= makes_by(&canonical, name, &known, passes);
+            assert_false(makes_by(&canonical, name, &known, PM_BLOCK_ALL & ~passes));
+            assert_false(makes_by(&canonical, name, NULL, PM_BLOCK_ALL));
+        }
+        adversary_block_profile_finish(&known);
+    }
+    /* Nothing is peeled here: loops of random shaders are (test_variant_bits.c). */
+    for (uint32_t p = 0; p <= PM_BLOCK_PASSES; p++)
+        if (made[p] != (p != PM_BLOCK_PEEL))
+            fail_msg("pass %u made %s", p, made[p] ? "something" : "nothing");
+    pm_words_finish(&canonical);
+}
+
+/* Votes are of Vulkan 1.1, which a device may have though the game asks for less. */
+static void test_votes(void **state)
+{
+    (void)state;
+    struct pm_words canonical = canonical_of("plenty");
+    struct pm_words made = make_by(&canonical, "vote-branches", NULL, 0, true);
+    assert_int_equal(pm_test_count(&canonical, "OpGroupNonUniform"), 0);
+    assert_true(pm_test_count(&made, "OpGroupNonUniform") > 0);
+    pm_words_finish(&made);
+    made = make_by(&canonical, "vote-branches", NULL, 0, false);
+    assert_int_equal(made.count, 0);
     pm_words_finish(&canonical);
 }
 
@@ -514,6 +590,8 @@ int main(void)
         cmocka_unit_test(test_what_they_do),
         cmocka_unit_test(test_left_as_it_is),
         cmocka_unit_test(test_hoisted),
+        cmocka_unit_test(test_by_blocks),
+        cmocka_unit_test(test_votes),
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_subgroup_sizes),

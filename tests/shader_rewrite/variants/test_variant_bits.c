@@ -2,15 +2,21 @@
  * every float result NoContraction in both (HAZARDS 3). Each is made as the layer makes it, with
  * the driver that runs it, and with every guard on.
  *
- *   test_shader_rewrite_variant_bits [FIRST [COUNT]]     these seeds only, and all recipes
+ *   test_shader_rewrite_variant_bits [over] [FIRST [COUNT]]     these seeds only, and all recipes
  *
- * Without arguments each recipe has shaders of a list until it makes something of one, and each
+ * With "over" they are run over what is specialized for zeros by a profile that no honest client
+ * sends, as the layer does where that is faster, else over the canonical module; those by blocks
+ * with such a profile of these.
+ *
+ * Without seeds each recipe has shaders of a list until it makes something of one, and each
  * does. Else a shader of one seed in three is run with pairs of recipes too. Where bits differ,
  * both are run with loads of buffers that differ by their loop: a driver may use for a load behind
  * a loop what it loaded in it (test_differential.c), and then it is the original that it gets
  * wrong.
  */
 #include "base/random.h"
+#include "tests/shader_rewrite/differential/adversary.h"
+#include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -27,18 +33,21 @@ enum { MOST_RECIPES = 64, MOST_RUN = 4 * MOST_RECIPES };
 
 static struct differential differential;
 static uint64_t first_seed, seed_count;
-static bool all;
+static bool all, over;
 
 /* Found by trying: on each driver these have something for each recipe. Of the first two lavapipe
  * 25's own guards let more be made than all guards do. */
-static const uint64_t quick_seeds[] = {28, 64, 286, 54, 66, 47, 65, 74};
+static const uint64_t quick_seeds[] = {28, 64, 286, 54, 66, 47, 65, 74, 9};
+/* The same over what is specialized: of three shaders alone, which most have something for. */
+static const uint64_t quick_seeds_over[] = {28, 64, 54};
 /* But for these: random shaders load no component of a vector by itself, and no structure. */
 static const char *const never_made[] = {"whole-loads", "small-loads"};
 
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
-    uint64_t shaders, variants, same, carried, by_recipe[MOST_RECIPES];
+    uint64_t shaders, specialized, variants, same, carried, by_recipe[MOST_RECIPES];
+    uint64_t given_up;
     uint64_t guarded; /* with every guard on another one, or none, comes out */
 } seen;
 
@@ -46,6 +55,8 @@ struct subject {
     uint64_t seed;
     enum pm_stage stage;
     struct pm_words original, canonical;
+    struct pm_words base; /* that recipes are run over */
+    struct adversary_block_profile blocks;
     struct differential_output expected;
 };
 
@@ -78,6 +89,7 @@ static void fail_with(const struct subject *subject, const struct pm_variant_inf
     temporary_make(folder, sizeof folder);
     differential_dump(folder, "original", &subject->original);
     differential_dump(folder, "canonical", &subject->canonical);
+    differential_dump(folder, "base", &subject->base);
     if (variant->count)
         differential_dump(folder, "variant", variant);
     char name[PM_VARIANT_NAME];
@@ -113,9 +125,14 @@ static struct pm_words make(const struct subject *subject, const struct pm_varia
 {
     struct pm_words variant;
     struct pm_error error;
-    if (!pm_make_variant(subject->canonical.data, subject->canonical.count, info, &variant, &error))
+    if (pm_make_variant(subject->base.data, subject->base.count, info, &variant, &error))
+        return variant;
+    /* SPIRV-Tools' passes know canonical modules better: what they give up is no variant. */
+    if (over && error.code == PM_ERROR_UNSUPPORTED)
+        seen.given_up++;
+    else
         fail_with(subject, info, &variant, error.message);
-    return variant;
+    return (struct pm_words){0};
 }
 
 /* The variant is the callee's. */
@@ -140,16 +157,34 @@ static void run(const struct subject *subject, const struct pm_variant_info *inf
         pm_words_finish(&variant);
 }
 
+/* Votes of fragments are of devices that have them there. */
+static bool has_vote(enum pm_stage stage)
+{
+    return stage == PM_STAGE_COMPUTE ? differential.gpu.quad
+                                     : differential.gpu.vote_and_quad_in_fragment;
+}
+
 static void check(const struct subject *subject, uint32_t recipe, const struct pm_recipe *second)
 {
     const struct pm_driver driver = gpu_driver(&differential.gpu);
-    const struct pm_variant_info info = {
-        .choice = {pm_recipe_at(recipe), second}, .target = target, .driver = &driver};
-    const struct pm_variant_info any = {.choice = info.choice, .target = target};
-    struct pm_words made = make(subject, &info), guarded = make(subject, &any);
+    const struct pm_optimize_blocks_info blocks = {.profile = &subject->blocks.profile,
+                                                   .points = &subject->blocks.points,
+                                                   .turns = &subject->blocks.turns,
+                                                   .passes = PM_BLOCK_ALL,
+                                                   .uniform_share = 0.9};
+    const struct pm_variant_info info = {.choice = {pm_recipe_at(recipe), second},
+                                         .target = target,
+                                         .driver = &driver,
+                                         .blocks = &blocks,
+                                         .subgroup_vote = has_vote(subject->stage)};
+    struct pm_variant_info any = info;
+    any.driver = NULL;
+    struct pm_words made = make(subject, &info), guarded = {0};
+    if (all || !over)
+        guarded = make(subject, &any);
     seen.by_recipe[recipe] += made.count > 0;
     seen.same += made.count > 0 && was_run(&made);
-    seen.guarded += !are_equal(&made, &guarded);
+    seen.guarded += (all || !over) && !are_equal(&made, &guarded);
     if (made.count > 0 && !was_run(&made))
         run(subject, &info, made);
     else
@@ -174,6 +209,42 @@ static struct random_shader_options options_of(uint64_t seed)
     };
 }
 
+/* By the first of the ways that makes anything of it, from one on that the seed says. */
+static void specialize(struct subject *subject)
+{
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
+    const struct pm_zero_beyond beyond = adversary_beyond(subject->seed);
+    for (uint32_t w = 0; w < ADVERSARY_WAYS && subject->base.count == 0; w++) {
+        const struct adversary_way *way = &adversary_ways[(subject->seed + w) % ADVERSARY_WAYS];
+        struct pm_specialized made;
+        struct pm_error error;
+        if (!adversary_specialize(way, subject->seed, &beyond, &subject->canonical, false,
+                                  differential.gpu.quad, &target, &driver, &made, &error))
+            fail_msg("seed %" PRIu64 ", %s: %s", subject->seed, way->name, error.message);
+        subject->base = made.words;
+        made.words = (struct pm_words){0};
+        pm_specialized_finish(&made);
+    }
+}
+
+/* What recipes are run over, and the profile of its blocks. */
+static void prepare(struct subject *subject)
+{
+    struct pm_error error;
+    const size_t bytes = subject->canonical.count * sizeof(uint32_t);
+    if (over)
+        specialize(subject);
+    seen.specialized += subject->base.count > 0;
+    if (subject->base.count == 0) {
+        subject->base = (struct pm_words){malloc(bytes), subject->canonical.count};
+        assert_non_null(subject->base.data);
+        memcpy(subject->base.data, subject->canonical.data, bytes);
+    }
+    if (!adversary_block_profile((uint32_t)(subject->seed / 2 % ADVERSARY_BLOCK_WAYS),
+                                 subject->seed, &subject->canonical, &subject->blocks, &error))
+        fail_msg("seed %" PRIu64 ": %s", subject->seed, error.message);
+}
+
 static void check_seed(uint64_t seed)
 {
     struct subject subject = {.seed = seed};
@@ -193,6 +264,7 @@ static void check_seed(uint64_t seed)
     differential_inputs(&differential, seed, false);
     run_precise(&subject, &subject.original, &subject.expected);
     seen.shaders++;
+    prepare(&subject);
     struct pm_random random;
     pm_random_init(&random, seed);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
@@ -204,6 +276,8 @@ static void check_seed(uint64_t seed)
     forget_run();
     pm_words_finish(&subject.original);
     pm_words_finish(&subject.canonical);
+    pm_words_finish(&subject.base);
+    adversary_block_profile_finish(&subject.blocks);
 }
 
 static bool is_ever_made(const char *recipe)
@@ -216,10 +290,12 @@ static bool is_ever_made(const char *recipe)
 
 static void report(void)
 {
-    printf("%" PRIu64 " shaders, %" PRIu64 " variants run, %" PRIu64
-           " more had the same words, %" PRIu64 " are others with every guard on, %" PRIu64
-           " differ by what the driver carries out of loops\n",
-           seen.shaders, seen.variants, seen.same, seen.guarded, seen.carried);
+    printf("%" PRIu64 " shaders, %" PRIu64 " of them specialized, %" PRIu64
+           " variants run, %" PRIu64 " more had the same words, %" PRIu64
+           " are others with every guard on, %" PRIu64
+           " differ by what the driver carries out of loops, %" PRIu64 " were given up\n",
+           seen.shaders, seen.specialized, seen.variants, seen.same, seen.guarded, seen.carried,
+           seen.given_up);
     for (uint32_t r = 0; r < pm_recipe_count(); r++)
         printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
 }
@@ -232,17 +308,38 @@ static void test_same_bits(void **state)
     report();
 }
 
+static void check_seeds(const uint64_t *seeds, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        check_seed(seeds[i]);
+    report();
+}
+
 static void test_each_recipe(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < sizeof quick_seeds / sizeof *quick_seeds; i++)
-        check_seed(quick_seeds[i]);
-    report();
+    check_seeds(quick_seeds, sizeof quick_seeds / sizeof *quick_seeds);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         const char *name = pm_recipe_at(r)->name;
         if ((seen.by_recipe[r] > 0) != is_ever_made(name))
             fail_msg("%s made %s", name, seen.by_recipe[r] > 0 ? "something" : "nothing");
     }
+}
+
+/* Over what zeros make of three shaders. */
+static void test_over(void **state)
+{
+    (void)state;
+    uint32_t made = 0, by_blocks = 0;
+    check_seeds(quick_seeds_over, sizeof quick_seeds_over / sizeof *quick_seeds_over);
+    assert_int_equal(seen.specialized, seen.shaders);
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        made += seen.by_recipe[r] > 0;
+        by_blocks += seen.by_recipe[r] > 0 && pm_recipe_at(r)->kind == PM_RECIPE_BLOCKS;
+    }
+    /* Of some with loops there are no variants on drivers that choose again behind them. */
+    assert_true(made >= 20);
+    assert_true(by_blocks >= 3);
 }
 
 static int set_up(void **state)
@@ -261,12 +358,17 @@ static int tear_down(void **state)
 
 int main(int argc, char **argv)
 {
+    over = argc > 1 && strcmp(argv[1], "over") == 0;
+    argc -= over;
+    argv += over;
     all = argc > 1;
     if (all)
         first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
-    const struct CMUnitTest quick[] = {cmocka_unit_test(test_each_recipe)};
+    const struct CMUnitTest quick[] = {over
+                                           ? (struct CMUnitTest)cmocka_unit_test(test_over)
+                                           : (struct CMUnitTest)cmocka_unit_test(test_each_recipe)};
     const struct CMUnitTest named[] = {cmocka_unit_test(test_same_bits)};
     return all ? cmocka_run_group_tests(named, set_up, tear_down)
                : cmocka_run_group_tests(quick, set_up, tear_down);

@@ -49,6 +49,12 @@ static const struct {
     {"blocks-peel", 1},
     {"blocks-layout", 1},
     {"blocks-all", 1},
+    {"scalar-pressure", 1},
+    {"scalar-breadth", 1},
+    {"scalar-critical", 1},
+    {"scalar-loads", 1},
+    {"hoist-pressure", 1},
+    {"repeat-pressure", 1},
     /* The canonical module, or what the first recipe made, with a required subgroup size. */
     [PM_VARIANT_SUBGROUP] = {"subgroup-1", 1},
     {"subgroup-2", 1},

@@ -124,6 +124,21 @@ static const struct pm_recipe recipes[] = {
      STEPS(BLOCKS(1u << PM_BLOCK_LAYOUT))},
     {"blocks-all", 1, PM_RECIPE_BLOCKS, "all of these by how often blocks run",
      STEPS(BLOCKS(PM_BLOCK_ALL))},
+    {"scalar-pressure", 1, PM_RECIPE_SCALARS,
+     "component by component, as few values alive at a time as may be",
+     STEPS(PASS(scalarize, 0), PASS(schedule, PM_SCHEDULE_PRESSURE))},
+    {"scalar-breadth", 1, PM_RECIPE_SCALARS,
+     "component by component, what waits for the least first",
+     STEPS(PASS(scalarize, 0), PASS(schedule, PM_SCHEDULE_BREADTH))},
+    {"scalar-critical", 1, PM_RECIPE_SCALARS, "component by component, the longest chains first",
+     STEPS(PASS(scalarize, 0), PASS(schedule, PM_SCHEDULE_CRITICAL))},
+    {"scalar-loads", 1, PM_RECIPE_SCALARS, "component by component, loads and samples first",
+     STEPS(PASS(scalarize, 0), PASS(schedule, PM_SCHEDULE_LOADS))},
+    {"hoist-pressure", 1, PM_RECIPE_REDUNDANCY,
+     "loops and selections rid of what they share, then as few values alive as may be",
+     STEPS(PASS(hoist, 1), PASS(schedule, PM_SCHEDULE_PRESSURE))},
+    {"repeat-pressure", 1, PM_RECIPE_LOADS, "loads repeated, then as few values alive as may be",
+     STEPS(PASS(loads, PM_LOADS_REPEAT), PASS(schedule, PM_SCHEDULE_PRESSURE))},
 };
 
 enum { RECIPES = sizeof recipes / sizeof *recipes };

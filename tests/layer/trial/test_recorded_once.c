@@ -2,6 +2,7 @@
  * so that a recording made a moment later binds it. */
 #include "tests/layer/trial/trying.h"
 
+#include "profile/session_status.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/layer/pipelines.h"
@@ -552,11 +553,16 @@ static void a_much_slower_one_is_dropped_early(void **state)
  * submits that longer than a session is recorded for. */
 static void open_paused(VkCommandBuffer *buffer)
 {
+    static const char said[] = "the game's own shaders are used, as was asked";
+    const uint32_t before = optimized_logged(said);
+    uint64_t until = 0;
     trying.dispatches = true;
     trying.background = true;
     trying.variant_cost = 80000;
+    assert_true(pm_session_pause("game", true, NULL));
     pm_harness_open(&trying.h, NULL);
-    trying_pause(true);
+    while (optimized_logged(said) == before && patience(&until))
+        usleep(5000);
     trying.compute = optimized_compute(&trying.h);
     trying_costs();
     assert_int_equal(record(false, buffer), 0);

@@ -263,7 +263,8 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
         return false;
     *shader = describe(contest);
     if (!shader->entry_point ||
-        !pm_recipe_shader_make(contests->device, contest->record, &arm->choice, shader, &error)) {
+        !pm_recipe_shader_make(contests->device, contest->record, &arm->choice, contest->withheld,
+                               shader, &error)) {
         log_arm(contest, arm, error.message);
         return false;
     }

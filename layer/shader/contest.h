@@ -55,6 +55,7 @@ struct pm_contest {
     const struct pm_shader_record *record;
     const struct pm_specialized_shader *base; /* that recipes are run over, and compared with; NULL:
                                                  the canonical module, and the game's own */
+    uint32_t withheld; /* enum pm_part: of the shader, which no variant may have */
     struct pm_halving halving;
     struct pm_random random; /* of the order in which variants are measured */
     struct pm_arm arms[PM_HALVING_MOST];

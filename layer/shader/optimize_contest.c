@@ -8,6 +8,7 @@
 #include "layer/shader/optimized.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
+#include "profile/variant_parts.h"
 
 /* ---- what comes of it: the poller's thread, and the game's ---- */
 
@@ -380,18 +381,22 @@ static void join(struct pm_optimizer *optimizer, struct pm_contest *contest,
     measure_next(optimizer, contest);
 }
 
-/* Whether contests are held, or their winners used, of what is no withheld shader's. */
+/* Whether contests are held, or their winners used, of what is no withheld shader's; and which
+ * other parts are withheld of it. */
 static bool may_enter(const struct pm_optimizer *optimizer, const struct pm_pipeline *pipeline,
-                      struct pm_shader_request *request)
+                      struct pm_shader_request *request, uint32_t *withheld)
 {
-    return optimizer->device->trials && pm_session_tests_variants(optimizer->device->instance) &&
-           pm_pipeline_shader_request(pipeline, request) &&
-           !pm_specialized_shaders_withhold(optimizer->shaders, request);
+    if (!optimizer->device->trials || !pm_session_tests_variants(optimizer->device->instance) ||
+        !pm_pipeline_shader_request(pipeline, request))
+        return false;
+    *withheld = pm_specialized_shaders_withheld(optimizer->shaders, request);
+    return (*withheld & PM_PART_RECIPE) == 0;
 }
 
 /* base: whose contest it is; NULL: the original's. kept: what an earlier session found. */
 static bool enter(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                  const struct pm_shader_request *request, const struct pm_specialized_shader *base,
+                  const struct pm_shader_request *request, uint32_t withheld,
+                  const struct pm_specialized_shader *base,
                   const struct pm_specialized_shader *kept)
 {
     /* Or it is tried again: published like any other. */
@@ -403,6 +408,7 @@ static bool enter(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
     struct pm_contest *contest = pm_contests_get(optimizer->contests, request, base, pipeline);
     if (!contest)
         return true;
+    contest->withheld = withheld;
     const enum pm_contest_state state = atomic_load(&contest->state);
     if (state == PM_CONTEST_WON && !contest->pipeline)
         return use_winner(optimizer, &contest->arms[contest->winner].shader, pipeline);
@@ -415,9 +421,10 @@ bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeli
 {
     struct pm_shader_request request;
     struct pm_making_cost cost;
-    return !may_enter(optimizer, pipeline, &request) ||
+    uint32_t withheld;
+    return !may_enter(optimizer, pipeline, &request, &withheld) ||
            enter(
-               optimizer, pipeline, &request, NULL,
+               optimizer, pipeline, &request, withheld, NULL,
                pm_specialized_shaders_proven(optimizer->shaders, &request, PM_USE_ANYWHERE, &cost));
 }
 
@@ -427,10 +434,11 @@ bool pm_optimizer_enter_over(struct pm_optimizer *optimizer, struct pm_pipeline 
     const struct pm_specialized_shader *base = known->shader;
     struct pm_shader_request request;
     struct pm_making_cost cost;
+    uint32_t withheld;
     /* Of a recipe's variant there were pairs. */
     if (atomic_load(&pipeline->best) == 0 || atomic_load(&pipeline->over) || pipeline->keeps_side ||
-        (base->made_by & PM_MADE_BY_RECIPE) || !may_enter(optimizer, pipeline, &request))
+        (base->made_by & PM_MADE_BY_RECIPE) || !may_enter(optimizer, pipeline, &request, &withheld))
         return true;
-    return enter(optimizer, pipeline, &request, base,
+    return enter(optimizer, pipeline, &request, withheld, base,
                  pm_specialized_shaders_over(optimizer->shaders, base, &cost));
 }

@@ -5,14 +5,16 @@
 #include <string.h>
 
 bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shader_record *record,
-                           const struct pm_variant_choice *choice,
+                           const struct pm_variant_choice *choice, uint32_t withheld,
                            struct pm_specialized_shader *shader, struct pm_error *error)
 {
     const struct pm_words *over = shader->base ? &shader->base->module.words : &record->canonical;
     struct pm_words *words = &shader->module.words;
     shader->made_by |= PM_MADE_BY_RECIPE;
+    if (pm_variant_by_blocks(choice))
+        shader->made_by |= PM_MADE_BY_BLOCKS;
     pm_variant_name(choice, shader->recipe);
-    if (!pm_specialize_by_recipe(device, record, over, choice, words, error))
+    if (!pm_specialize_by_recipe(device, record, over, choice, withheld, words, error))
         return false;
     if (words->count == 0)
         return true;
@@ -45,8 +47,8 @@ bool pm_recipe_asked_read(const struct pm_config *config, struct pm_recipe_asked
 }
 
 static bool make_any(const struct pm_recipe_asked *asked, const struct pm_device *device,
-                     const struct pm_shader_record *record, struct pm_specialized_shader *shader,
-                     struct pm_error *error)
+                     const struct pm_shader_record *record, uint32_t withheld,
+                     struct pm_specialized_shader *shader, struct pm_error *error)
 {
     enum { MOST = 64 /* bits; the recipes behind them are not drawn */ };
     const uint32_t count = pm_recipe_count() < MOST ? pm_recipe_count() : MOST;
@@ -61,18 +63,19 @@ static bool make_any(const struct pm_recipe_asked *asked, const struct pm_device
             ;
         drawn |= UINT64_C(1) << at;
         const struct pm_variant_choice choice = {.recipe = pm_recipe_at(at)};
-        if (!pm_recipe_shader_make(device, record, &choice, shader, error))
+        shader->made_by = 0; /* of those before, which made nothing */
+        if (!pm_recipe_shader_make(device, record, &choice, withheld, shader, error))
             return false;
     }
     return true;
 }
 
 bool pm_recipe_asked_make(const struct pm_recipe_asked *asked, const struct pm_device *device,
-                          const struct pm_shader_record *record,
+                          const struct pm_shader_record *record, uint32_t withheld,
                           struct pm_specialized_shader *shader, struct pm_error *error)
 {
     if (asked->any)
-        return make_any(asked, device, record, shader, error);
+        return make_any(asked, device, record, withheld, shader, error);
     return !asked->choice.recipe ||
-           pm_recipe_shader_make(device, record, &asked->choice, shader, error);
+           pm_recipe_shader_make(device, record, &asked->choice, withheld, shader, error);
 }

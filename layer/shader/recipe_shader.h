@@ -11,10 +11,10 @@
 #include "layer/shader/specialized.h"
 
 /* Makes the words of a record's variant, or of what is made of shader->base where there is one, and
- * with them the shader's key, recipe, made_by and subgroup_size. No words: the recipe finds nothing
- * to change. false: see *error. */
+ * with them the shader's key, recipe, made_by and subgroup_size. withheld: parts that it may not
+ * have (enum pm_part). No words: the recipe finds nothing to change. false: see *error. */
 bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shader_record *record,
-                           const struct pm_variant_choice *choice,
+                           const struct pm_variant_choice *choice, uint32_t withheld,
                            struct pm_specialized_shader *shader, struct pm_error *error);
 
 /* What debug.recipe asks for. */
@@ -32,5 +32,5 @@ bool pm_recipe_asked_read(const struct pm_config *config, struct pm_recipe_asked
 /* As pm_recipe_shader_make, of what is asked for. The draw is a function of the shader's key and
  * the lot, and each recipe that fits the shader is as likely as the others. */
 bool pm_recipe_asked_make(const struct pm_recipe_asked *asked, const struct pm_device *device,
-                          const struct pm_shader_record *record,
+                          const struct pm_shader_record *record, uint32_t withheld,
                           struct pm_specialized_shader *shader, struct pm_error *error);

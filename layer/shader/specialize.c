@@ -4,6 +4,7 @@
 #include "layer/shader/pipeline.h"
 #include "layer/shader/published.h"
 #include "profile/values_store.h"
+#include "profile/variant_parts.h"
 #include "shader_rewrite/analysis/analysis_costs.h"
 #include "shader_rewrite/blocks/block_profile.h"
 #include "shader_rewrite/zero/zero_profile.h"
@@ -251,14 +252,16 @@ static bool needs_blocks(const struct pm_recipe *recipe)
 
 bool pm_specialize_by_recipe(const struct pm_device *device, const struct pm_shader_record *record,
                              const struct pm_words *words, const struct pm_variant_choice *choice,
-                             struct pm_words *made, struct pm_error *error)
+                             uint32_t withheld, struct pm_words *made, struct pm_error *error)
 {
+    const struct pm_config *config = &device->instance->config;
+    const bool blocks = config->optimize.blocks && (withheld & PM_PART_BLOCKS) == 0;
     const struct pm_device_abilities *abilities = &device->abilities;
     const bool votes = record->stage == PM_STAGE_COMPUTE ? abilities->full_subgroup_compute
                                                          : abilities->full_subgroup_fragment;
     struct known known = {.device = device, .record = record, .driver = pm_device_driver(device)};
     const uint32_t of =
-        needs_blocks(choice->recipe) || needs_blocks(choice->second)
+        blocks && (needs_blocks(choice->recipe) || needs_blocks(choice->second))
             ? pm_known_of_shader(device, &record->key, record->environment.subgroup_size)
             : 0;
     bool ok = !(of & PM_KNOWN_BLOCKS) || learn(&known, PM_KNOWN_BLOCKS, error);
@@ -266,6 +269,8 @@ bool pm_specialize_by_recipe(const struct pm_device *device, const struct pm_sha
                                          .target = abilities->target,
                                          .driver = &known.driver,
                                          .blocks = known.has_blocks ? &known.by_blocks : NULL,
+                                         .withheld_passes =
+                                             ~(blocks ? config->optimize.block_passes : 0),
                                          .subgroup_vote = votes && abilities->subgroup_vote};
     ok = ok && pm_make_variant(words->data, words->count, &info, made, error);
     finish(&known);

@@ -15,10 +15,11 @@ uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shad
                             uint32_t subgroup_size);
 
 /* Makes of the shader's canonical words, or of what was made of them, a variant of A-Z testing,
- * with what is known of its blocks. No words: there is none. */
+ * with what is known of its blocks, of which passes run as the config has it, and none where
+ * blocks are withheld (enum pm_part). No words: there is none. */
 bool pm_specialize_by_recipe(const struct pm_device *device, const struct pm_shader_record *record,
                              const struct pm_words *words, const struct pm_variant_choice *choice,
-                             struct pm_words *made, struct pm_error *error);
+                             uint32_t withheld, struct pm_words *made, struct pm_error *error);
 
 /* Makes shader->module by shader->made_of, with `changes` and the words that it is for in `known`.
  * No words: it is not worth it. */

@@ -206,7 +206,9 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
                        struct pm_error *error)
 {
     if (shaders->recipe.asked)
-        return pm_recipe_asked_make(&shaders->recipe, shaders->device, record, shader, error) &&
+        return pm_recipe_asked_make(&shaders->recipe, shaders->device, record,
+                                    pm_withheld_parts(&shaders->withheld, &record->key), shader,
+                                    error) &&
                shader->module.words.count > 0;
     if (use == PM_USE_PASSES)
         return pm_passes_cut(shaders->device, record, &shader->partitioned, error) &&
@@ -470,19 +472,22 @@ pm_specialized_shaders_over(struct pm_specialized_shaders *shaders,
     struct shader *shader = find_over(shaders, base);
     if (!shader)
         shader = load_over(shaders, base);
+    if (shader && (pm_specialized_parts(&shader->made) &
+                   pm_withheld_parts(&shaders->withheld, &base->original)) != 0)
+        shader = NULL;
     const struct pm_specialized_shader *found = note(shaders, shader, cost);
     pthread_mutex_unlock(&shaders->lock);
     return found;
 }
 
-bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
-                                     const struct pm_shader_request *request)
+uint32_t pm_specialized_shaders_withheld(const struct pm_specialized_shaders *shaders,
+                                         const struct pm_shader_request *request)
 {
     struct pm_shader_key key;
     bool first;
-    return pm_shader_records_key(shaders->device->pipelines->records, request, &key, &first,
-                                 NULL) &&
-           (pm_withheld_parts(&shaders->withheld, &key) & PM_PART_RECIPE) != 0;
+    return pm_shader_records_key(shaders->device->pipelines->records, request, &key, &first, NULL)
+               ? pm_withheld_parts(&shaders->withheld, &key)
+               : 0;
 }
 
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders)

@@ -38,10 +38,10 @@ pm_specialized_shaders_over(struct pm_specialized_shaders *shaders,
                             const struct pm_specialized_shader *base, struct pm_making_cost *cost);
 /* Nanoseconds that all of them take which were found faster. */
 int64_t pm_specialized_shaders_take(const struct pm_specialized_shaders *shaders);
-/* Whether optimize.withhold withholds the variants of A-Z testing of the shader. Takes as long as
- * finding its key out does. */
-bool pm_specialized_shaders_withhold(const struct pm_specialized_shaders *shaders,
-                                     const struct pm_shader_request *request);
+/* The parts of the shader's variants that optimize.withhold withholds (enum pm_part). Takes as long
+ * as finding its key out does. */
+uint32_t pm_specialized_shaders_withheld(const struct pm_specialized_shaders *shaders,
+                                         const struct pm_shader_request *request);
 /* Whether there may be any of these. */
 bool pm_specialized_shaders_any_proven(const struct pm_specialized_shaders *shaders);
 

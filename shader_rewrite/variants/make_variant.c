@@ -110,7 +110,7 @@ static bool run_blocks(struct making *m, const struct pm_recipe_step *step, stru
         .profile = known ? known->profile : NULL,
         .points = known ? known->points : NULL,
         .turns = known ? known->turns : NULL,
-        .passes = step->blocks & (known ? known->passes : PM_BLOCK_ALL),
+        .passes = step->blocks & (known ? known->passes : PM_BLOCK_ALL) & ~m->info->withheld_passes,
         .uniform_share = known ? known->uniform_share : 1,
         .all_rare = step->argument != 0,
         .subgroup_vote = m->info->subgroup_vote,
@@ -121,7 +121,7 @@ static bool run_blocks(struct making *m, const struct pm_recipe_step *step, stru
     };
     struct pm_optimized_blocks made;
     struct pm_words in = {0};
-    if (!known && !step->argument)
+    if (info.passes == 0 || (!known && !step->argument))
         return true;
     if (!pm_ir_emit(m->passes.module, &in, error))
         return false;

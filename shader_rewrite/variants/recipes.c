@@ -172,3 +172,16 @@ const char *pm_recipe_kind_name(enum pm_recipe_kind kind)
     };
     return names[kind];
 }
+
+static bool is_by_blocks(const struct pm_recipe *recipe)
+{
+    const struct pm_recipe_step *step = recipe ? recipe->steps : NULL;
+    while (step && (step->pass || step->flag) && !step->blocks)
+        step++;
+    return step && step->blocks != 0;
+}
+
+bool pm_variant_by_blocks(const struct pm_variant_choice *choice)
+{
+    return is_by_blocks(choice->recipe) || is_by_blocks(choice->second);
+}

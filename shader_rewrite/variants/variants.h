@@ -66,6 +66,8 @@ enum { PM_VARIANT_NAME = 64 /* bytes, with the last zero */ };
 void pm_variant_name(const struct pm_variant_choice *choice, char name[PM_VARIANT_NAME]);
 /* false: nothing is called so. */
 bool pm_variant_parse(const char *name, struct pm_variant_choice *choice);
+/* Whether one of its recipes runs a pass over blocks. */
+bool pm_variant_by_blocks(const struct pm_variant_choice *choice);
 
 /* What a device can do of VK_EXT_subgroup_size_control in compute shaders. */
 struct pm_subgroup_sizes {
@@ -89,6 +91,7 @@ struct pm_variant_info {
      * is uniform, the costs, and which passes may run; the rest of it says nothing here. NULL: they
      * make nothing. */
     const struct pm_optimize_blocks_info *blocks;
+    uint32_t withheld_passes;    /* over blocks, as bits: no recipe runs them */
     bool subgroup_vote;          /* the device has it in the stage */
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };

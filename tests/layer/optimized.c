@@ -43,6 +43,12 @@ static int by_key(const void *a, const void *b)
     return keys ? keys : (int)x->kind - (int)y->kind;
 }
 
+const struct pm_shader_key *optimized_first_key(void)
+{
+    assert_true(database.count > 0);
+    return &database.shaders[0].key;
+}
+
 bool optimized_has_zeros(const struct pm_shader_key *key)
 {
     for (size_t i = 0; i < database.count; i++)

@@ -39,6 +39,9 @@ void optimized_add_timing(const struct pm_shader_key *key, double low, double hi
  * layer goes by it where a key is configured. */
 void optimized_sign(bool faster, bool has_key);
 
+/* The key of a shader of which the database knows something. */
+const struct pm_shader_key *optimized_first_key(void);
+
 /* Whether the database has a zero profile of the shader. */
 bool optimized_has_zeros(const struct pm_shader_key *key);
 

@@ -91,6 +91,7 @@ bool pm_shader_make_variant(struct pm_shader_options *options, const struct pm_w
     struct pm_variant_info info = {.target = options->target,
                                    .driver = options->specialize.driver,
                                    .blocks = known ? &blocks : NULL,
+                                   .withheld_passes = PM_BLOCK_ALL & ~options->block_passes,
                                    .subgroup_vote = !options->no_vote,
                                    .times = options->times};
     if (known && !pm_shader_block_profile(options, in, &profile, error))

@@ -285,6 +285,24 @@ static void a_pass_by_blocks_wins(void **state)
         assert_false(seen.weighted[i]);
     close_session();
     unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
+
+    /* Nor where one withholds blocks of the shader, and not recipes. */
+    char path[300];
+    snprintf(path, sizeof path, "%s/withheld", pm_layered_home());
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    char text[PM_SHADER_KEY_TEXT];
+    pm_shader_key_format(optimized_first_key(), text);
+    fprintf(file, "%s blocks\n", text);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(remove(verdicts), 0);
+    setenv("PIECEMEAL_OPTIMIZE_WITHHOLD", path, 1);
+    open_of(rare_comp, sizeof rare_comp);
+    run_until_logged("none is faster", 2);
+    for (uint32_t i = 0; i < seen.count; i++)
+        assert_false(seen.weighted[i]);
+    close_session();
+    unsetenv("PIECEMEAL_OPTIMIZE_WITHHOLD");
     seen.weighted_time = 0;
 }
 

@@ -269,6 +269,17 @@ static void test_votes(void **state)
     pm_words_finish(&made);
     made = make_by(&canonical, "vote-branches", NULL, 0, false);
     assert_int_equal(made.count, 0);
+
+    /* Not where the pass is withheld, for which no profile is needed either. */
+    struct pm_variant_info info = {.choice = {pm_recipe_find("vote-branches"), NULL},
+                                   .withheld_passes = 1u << PM_BLOCK_VERSION,
+                                   .subgroup_vote = true};
+    struct pm_error error;
+    assert_true(pm_make_variant(canonical.data, canonical.count, &info, &made, &error));
+    assert_int_equal(made.count, 0);
+    assert_true(pm_variant_by_blocks(&info.choice));
+    info.choice.recipe = pm_recipe_find("hoist");
+    assert_false(pm_variant_by_blocks(&info.choice));
     pm_words_finish(&canonical);
 }
 

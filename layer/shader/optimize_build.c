@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "layer/core/session.h"
 #include "layer/core/trace.h"
+#include "layer/shader/contest.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_files.h"
@@ -24,6 +25,25 @@ static void use(struct pm_optimized *optimized, bool used)
                               memory_order_release);
 }
 
+/* With what recipes made of it, which is not bound without it: their contest is over. */
+static void drop(struct pm_optimized *optimized)
+{
+    struct pm_pipeline *pipeline = optimized->pipeline;
+    struct pm_optimized *over = atomic_load(&pipeline->over);
+    pm_optimizer_drop(optimized);
+    if (pm_optimizer_place(optimized) != &pipeline->optimized)
+        return;
+    atomic_store(&pipeline->over_candidate, NULL);
+    if (over)
+        pm_optimizer_drop(over);
+    struct pm_contest *contest = atomic_load(&pipeline->contest);
+    if (contest) {
+        atomic_store(&contest->due, true);
+        atomic_store(&pipeline->device->optimizer->contest_due, true);
+        atomic_store(&pipeline->device->optimizer->due, true);
+    }
+}
+
 /* A candidate's verdict. */
 const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
 {
@@ -34,7 +54,7 @@ const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
     atomic_store(pm_optimizer_candidate_place(optimized), NULL);
     use(optimized, faster);
     if (!faster) {
-        pm_optimizer_drop(optimized);
+        drop(optimized);
         return "is not faster, and is dropped";
     }
     pm_optimizer_has_proven(pipeline->device->optimizer);

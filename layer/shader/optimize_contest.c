@@ -205,9 +205,24 @@ static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
     atomic_store(&optimizer->unsaved, true);
 }
 
-/* The game has destroyed the pipeline: another one takes its place, or the next that comes. */
-static void replace_pipeline(struct pm_contest *contest)
+/* What the variants are run over and compared with is not faster than the game's own any more. */
+static bool is_base_dropped(const struct pm_contest *contest)
 {
+    return contest->base && atomic_load(&contest->pipeline->best) == 0;
+}
+
+/* The game has destroyed the pipeline, or its base is dropped: another one takes its place, or the
+ * next that comes. What was built for it takes no room. */
+static void replace_pipeline(const struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    if (!atomic_load(&contest->pipeline->gone)) {
+        char name[PM_CONTEST_NAME];
+        pm_contest_name(contest, name);
+        pm_log_debug(optimizer->device->instance->log, "%s: is dropped, and recipes over it", name);
+        for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
+            if (arm->contest == contest)
+                pm_optimizer_drop(arm);
+    }
     for (uint32_t a = 0; a < contest->halving.count; a++)
         contest->arms[a].built = NULL;
     contest->measuring = false;
@@ -307,9 +322,11 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
         end(optimizer, contest);
         return;
     }
-    if (atomic_load(&contest->pipeline->gone)) {
+    if (atomic_load(&contest->pipeline->gone) || is_base_dropped(contest)) {
         /* What was to be confirmed went with it: the rounds are over, so it is chosen again. */
-        replace_pipeline(contest);
+        do
+            replace_pipeline(optimizer, contest);
+        while (contest->pipeline && is_base_dropped(contest));
         atomic_store(&contest->state, PM_CONTEST_OPEN);
     } else if (measured || idle) {
         pm_contest_suspend(contest, !measured);

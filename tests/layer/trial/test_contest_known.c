@@ -247,6 +247,28 @@ static void its_base_is_slower_in_another_scene(void **state)
     close_session();
 }
 
+/* The same while recipes take part: their contest goes with what they are run over. */
+static void its_base_is_slower_meanwhile(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    optimized_learn();
+    set_times(0.8, 0.75);
+    open_session();
+    set_scene("first");
+    while (seen.count < ARM + 4 && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    optimized_assert_logged(", specialized: of ", 0);
+    seen.times[BASE] = 2;
+    set_scene("second");
+    assert_true(run_until("specialized: is dropped, and recipes over it"));
+    assert_int_equal(bound(), 0);
+    const uint32_t made = seen.count;
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 200);
+    assert_int_equal(seen.count, made);
+    close_session();
+}
+
 /* A session that stores the shader, and the database that knows its blocks. */
 static void learn_blocks(void)
 {
@@ -314,6 +336,7 @@ int main(void)
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(slower_in_another_scene),
         PM_LAYERED_TEST(its_base_is_slower_in_another_scene),
+        PM_LAYERED_TEST(its_base_is_slower_meanwhile),
         PM_LAYERED_TEST(a_pass_by_blocks_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

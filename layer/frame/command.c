@@ -216,6 +216,14 @@ void pm_command_give_back_sure(struct pm_command *command, uint32_t count)
     atomic_fetch_sub(&command->device->sampling->sure, count);
 }
 
+/* Whether all submissions of the recording that begins are in one order. */
+static bool is_in_order(const struct pm_command *command)
+{
+    const uint32_t family = command->pool->family;
+    return !command->simultaneous ||
+           (family < 64 && (command->device->lone_families >> family & 1) != 0);
+}
+
 /* Whether the recording that begins could hold calls twice. */
 static bool may_hold_twice(const struct pm_command *command)
 {
@@ -225,7 +233,7 @@ static bool may_hold_twice(const struct pm_command *command)
     const bool always = sampling->share >= 1 && sampling->probability >= 1;
     return device->predicates != NULL && !always && !pm_sampling_keeps_nothing(sampling) &&
            sampling->probability > 0 && !command->secondary && !command->pool->is_protected &&
-           command->pool->family < 64 && (device->lone_families >> command->pool->family & 1) != 0;
+           is_in_order(command);
 }
 
 void pm_command_count_twice(struct pm_command *command, double chance)

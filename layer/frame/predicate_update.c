@@ -24,7 +24,7 @@ struct pm_predicate_updates {
     VkCommandPool pool;
     struct update updates[UPDATES];
     struct update *open; /* that is being recorded; NULL: none */
-    uint64_t number;     /* of vkQueueSubmits, from 1 on */
+    uint64_t number;     /* of vkQueueSubmits; no other queue's is the same, and none 0 */
     /* recordings whose words change with the open one */
     struct pm_command **commands;
     uint32_t count, capacity;
@@ -50,7 +50,7 @@ static struct pm_predicate_updates *updates_of(struct pm_queue *queue)
         return NULL;
     }
     pm_name_object(device, VK_OBJECT_TYPE_COMMAND_POOL, PM_KEY(updates->pool), "predicates");
-    updates->number = 1;
+    updates->number = queue->index + 1;
     queue->updates = updates;
     return updates;
 }
@@ -219,7 +219,7 @@ void pm_predicate_update_submit(struct pm_queue *queue)
     struct pm_predicate_updates *updates = queue->updates;
     if (updates == NULL)
         return;
-    updates->number++;
+    updates->number += PM_QUEUES;
     struct update *update = updates->open;
     if (update == NULL)
         return;

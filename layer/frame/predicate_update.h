@@ -3,11 +3,14 @@
  * small command buffer of ours in front of the game's, on the same queue, that writes the words
  * that change. Outside windows, once they are 0 again, there is none.
  *
- * Why nothing reads a word while it changes, though recordings that were submitted earlier may be
- * pending (SIMULTANEOUS_USE): all submissions of a recording go to one queue (predicated.h), and
- * there is no write but these. A barrier makes each wait until everything submitted before to the
+ * Why nothing reads a word while it changes: there is no write but these. Recordings that were
+ * submitted earlier may be pending (SIMULTANEOUS_USE) where all submissions go to one queue
+ * (predicated.h): there a barrier makes each update wait until everything submitted before to the
  * queue has read its predicates, and another one makes everything submitted after it wait for the
- * write. A recording that is in several places of one vkQueueSubmit has the same choice in all.
+ * write. A recording without SIMULTANEOUS_USE is never pending when it is submitted, so whatever
+ * queue had it before is done with it and with the update in front of it, and the game has learned
+ * so by a fence or a semaphore, which made that write available. A recording that is in several
+ * places of one vkQueueSubmit has the same choice in all.
  *
  * Thread safety: while the game holds the queue.
  */

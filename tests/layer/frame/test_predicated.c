@@ -129,7 +129,7 @@ static void nor_where_it_cannot_be(void **state)
         setenv("PIECEMEAL_LIMITS_PREDICATES", i == 3 ? "0" : "64", 1);
         open_with("1", "16", "0.5", &options[i]);
         const uint64_t position = h.driver->position();
-        submit(recorded(0, 1000), 3);
+        submit(recorded(i == 0 ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0, 1000), 3);
         assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT"), 0);
         assert_true(executed.other > 3 * 400);
         assert_int_equal(executed.game + executed.other, 3 * 1000);
@@ -179,6 +179,35 @@ static void exactly_one_of_the_two_runs(void **state)
                   (unsigned long)(runs * CALLS));
     assert_true(sampled > 0);
     h.driver->set_delay(0);
+    close_all();
+    assert_int_equal(all_calls(), sampled);
+}
+
+/* What is not pending twice may go to one queue after the other. */
+static void in_several_queues(void **state)
+{
+    (void)state;
+    enum { BUFFERS = 3, ROUNDS = 600, CALLS = 23 };
+    open_with("0.05", "16", "0.1", &(struct pm_harness_options){.queues = 2});
+    VkCommandBuffer buffers[BUFFERS];
+    const uint64_t position = h.driver->position();
+    for (int i = 0; i < BUFFERS; i++)
+        buffers[i] = recorded(0, CALLS);
+    assert_true(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT") > 0);
+    h.driver->set_delay(20);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < BUFFERS; i++)
+            pm_harness_submit(&h, h.queues[(round + i) % 2], buffers[i], VK_NULL_HANDLE);
+        for (int i = 0; i < 2; i++)
+            PM_CHECK(h.vk.QueueWaitIdle(h.queues[i]));
+    }
+    h.driver->set_delay(0);
+    assert_int_equal(executed.game + executed.other, ROUNDS * BUFFERS * CALLS);
+    const uint64_t sampled = executed.other;
+    /* In windows of 16 heartbeats that come after 20 on average a tenth. */
+    print_message("%lu calls were sampled\n", (unsigned long)sampled);
+    assert_in_range(sampled, ROUNDS * BUFFERS * CALLS * 3 / 100,
+                    ROUNDS * BUFFERS * CALLS * 6 / 100);
     close_all();
     assert_int_equal(all_calls(), sampled);
 }
@@ -309,6 +338,8 @@ static double more_time(bool in_window, const struct pm_harness_options *options
 {
     enum { BUFFERS = 400, CALLS = 500, TIMES = 3 };
     static VkCommandBuffer buffers[BUFFERS];
+    const VkCommandBufferUsageFlags flags =
+        options != NULL ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0;
     uint64_t until = 0;
     open_with("0.0064", "16", "0.01", options);
     VkCommandBuffer none = recorded(0, 0);
@@ -316,7 +347,7 @@ static double more_time(bool in_window, const struct pm_harness_options *options
     while (in_window && pm_layered_logged("a profiling window opens") == opened && patience(&until))
         submit(none, 1);
     for (int i = 0; i < BUFFERS; i++)
-        buffers[i] = recorded(0, CALLS);
+        buffers[i] = recorded(flags, CALLS);
     for (int times = 0; times < TIMES; times++)
         for (int i = 0; i < BUFFERS; i++)
             submit(buffers[i], 1);
@@ -431,6 +462,7 @@ int main(void)
         PM_LAYERED_TEST(nothing_else_is),
         PM_LAYERED_TEST(nor_where_it_cannot_be),
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
+        PM_LAYERED_TEST(in_several_queues),
         PM_LAYERED_TEST(by_the_other_submit),
         PM_LAYERED_TEST(all_calls_are_told),
         PM_LAYERED_TEST(none_are_told_of_what_failed),

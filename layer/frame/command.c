@@ -142,6 +142,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->executed_count = 0;
     command->begun = true;
+    command->recordings++;
     command->once = once;
     command->repeats = may_repeat;
     command->simultaneous = (info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT) != 0;
@@ -232,8 +233,7 @@ static bool may_hold_twice(const struct pm_command *command)
     /* Where every call is sampled for ever there is nothing to choose. */
     const bool always = sampling->share >= 1 && sampling->probability >= 1;
     return device->predicates != NULL && !always && !pm_sampling_keeps_nothing(sampling) &&
-           sampling->probability > 0 && !command->secondary && !command->pool->is_protected &&
-           is_in_order(command);
+           sampling->probability > 0 && !command->pool->is_protected && is_in_order(command);
 }
 
 void pm_command_count_twice(struct pm_command *command, double chance)
@@ -389,8 +389,7 @@ void pm_command_drop(struct pm_command *command)
     atomic_fetch_sub(&command->device->sampling->holding, 1);
 }
 
-/* Room for one more; NULL: out of memory, and the array is as it was. */
-static void *reserve(void *array, uint32_t count, uint32_t *capacity, size_t size)
+void *pm_command_reserve(void *array, uint32_t count, uint32_t *capacity, size_t size)
 {
     if (count < *capacity)
         return array;
@@ -416,7 +415,7 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
         }
     }
     struct pm_use *uses =
-        reserve(command->uses, command->use_count, &command->use_capacity, sizeof *uses);
+        pm_command_reserve(command->uses, command->use_count, &command->use_capacity, sizeof *uses);
     if (uses == NULL)
         return false;
     command->uses = uses;
@@ -433,67 +432,4 @@ bool pm_command_counts(const struct pm_command *command)
 {
     return command->sampled > 0 ||
            (command->predicated != NULL && command->predicated->picked.count > 0);
-}
-
-/* The primary counts and holds what its secondaries name, so that a submission looks at primaries
- * only, and a secondary that is reset first takes nothing away from a primary that the GPU still
- * runs. */
-static void take_uses(struct pm_command *primary, const struct pm_command *secondary)
-{
-    for (uint32_t i = 0; i < secondary->use_count; i++) {
-        const struct pm_use use = secondary->uses[i];
-        pm_variant_reference(use.variant);
-        /* Out of memory: the reference is never given back, which is safe; only these calls go
-         * uncounted. */
-        pm_command_use(primary, use.variant, use.calls, NULL);
-    }
-}
-
-void pm_command_submit(struct pm_command *command)
-{
-    struct pm_sampling *sampling = command->device->sampling;
-    const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
-    if (before > 0)
-        pm_sampling_learn(&sampling->again);
-    for (uint32_t i = 0; before == 1 && i < command->executed_count; i++) {
-        struct pm_command *secondary = pm_command_of(sampling, command->executed[i]);
-        if (secondary != NULL)
-            pm_command_submit(secondary);
-    }
-}
-
-/* What is executed is submitted with the primary. */
-static void execute(struct pm_command *primary, struct pm_command *secondary)
-{
-    pm_command_submit(secondary);
-    if (atomic_load_explicit(&secondary->submits, memory_order_relaxed) > 1)
-        return;
-    /* Whether it is submitted again is known when the primary is. Out of memory: never. */
-    VkCommandBuffer *executed = reserve(primary->executed, primary->executed_count,
-                                        &primary->executed_capacity, sizeof(VkCommandBuffer));
-    if (executed == NULL)
-        return;
-    primary->executed = executed;
-    executed[primary->executed_count++] = secondary->handle;
-}
-
-void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers)
-{
-    primary->touched = true;
-    /* What was bound is undefined from here on, and what ran is not known. */
-    if (primary->pass.place != PM_PLACE_OUTSIDE)
-        primary->pass.place = PM_PLACE_PASS;
-    primary->pass.executed = true;
-    for (int i = 0; i < PM_BIND_POINTS; i++)
-        primary->bound[i].pipeline = NULL;
-    pm_pushed_forget(&primary->pushed);
-    for (uint32_t i = 0; i < count; i++) {
-        struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
-        if (secondary == NULL)
-            continue;
-        execute(primary, secondary);
-        if (secondary->scene != PM_SCENE_NONE)
-            primary->scene = secondary->scene;
-        take_uses(primary, secondary);
-    }
 }

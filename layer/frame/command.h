@@ -79,6 +79,14 @@ struct pm_pass_instance {
     struct pm_timed_uses timed;
 };
 
+/* A secondary command buffer that a recording executes (executed.h). */
+struct pm_executed {
+    VkCommandBuffer handle;
+    uint32_t recording; /* its number */
+    bool first;         /* nothing has executed that before */
+    bool carries;       /* what is submitted with it */
+};
+
 struct pm_command {
     /* Calls until one that is not just passed on; PM_NEVER: none will be. Each thread writes its
      * own, so none shares a cache line. */
@@ -116,8 +124,9 @@ struct pm_command {
     uint32_t scratch_unit;            /* what the next such one begins at */
     struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
     uint32_t scene;                   /* that the last label in it began (scene.h) */
-    VkCommandBuffer *executed;        /* secondary ones that this recording was the first to run */
+    struct pm_executed *executed;     /* secondary ones that concern its submission */
     uint32_t executed_count, executed_capacity;
+    uint32_t recordings;      /* that were begun; not of all that are primary */
     _Atomic uint32_t submits; /* since it began last; of a secondary one: how often it was executed,
                                  and once more if what executed it was submitted again */
 };
@@ -238,8 +247,5 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
 /* Whether a submission of the recording, as it is now, counts anything. */
 bool pm_command_counts(const struct pm_command *command);
 
-/* Secondary command buffers were executed in the recording. */
-void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);
-
-/* The recording is submitted, or executed in another, once more. */
-void pm_command_submit(struct pm_command *command);
+/* Room for one more in an array of a record; NULL: out of memory, and it is as it was. */
+void *pm_command_reserve(void *array, uint32_t count, uint32_t *capacity, size_t size);

@@ -12,10 +12,11 @@
  * first call of each pipeline, so that many shaders are; of the others PM_PREDICATED_TIMES p / a,
  * so of all calls PM_PREDICATED_TIMES as many as are sampled, fewer when words become scarce.
  *
- * Only in primary command buffers without ONE_TIME_SUBMIT that may be submitted again, and where
- * all submissions of a recording are in one order, and so are the changes to its words: without
+ * Only in command buffers without ONE_TIME_SUBMIT that may be submitted again, and where all
+ * submissions of a recording are in one order, and so are the changes to its words: without
  * SIMULTANEOUS_USE the game submits it again only once it knows that it is done, in whatever queue;
- * with it, where the game has one queue of the family.
+ * with it, where the game has one queue of the family. A secondary recording is submitted with what
+ * executes it (executed.h).
  *
  * Thread safety: the command buffer's, Vulkan's external synchronization; once the recording has
  * ended, the queue's.

@@ -1,6 +1,7 @@
 /* The hooks of command buffers and their pools: what is recorded anew, given up, or executed. */
 #include "layer/frame/binding.h"
 #include "layer/frame/command.h"
+#include "layer/frame/executed.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/trial/ab.h"

@@ -8,6 +8,7 @@
 #include "layer/counts/constant_source.h"
 #include "layer/counts/readback.h"
 #include "layer/frame/command.h"
+#include "layer/frame/executed.h"
 #include "layer/frame/predicate_update.h"
 #include "layer/frame/predicated_calls.h"
 #include "layer/frame/queue.h"
@@ -40,6 +41,30 @@ VKAPI_ATTR void VKAPI_CALL pm_GetDeviceQueue2(VkDevice handle, const VkDeviceQue
         pm_queue_add(device, *out, info->queueFamilyIndex, info->flags);
 }
 
+static void submit_timings(const struct pm_queue *queue, struct pm_command *command, int sign)
+{
+    if (command->timings == PM_TIMING_NONE)
+        return;
+    if (sign > 0)
+        pm_timing_submit(command, queue);
+    else
+        pm_timing_submit_failed(command);
+}
+
+/* What a primary's secondaries have of their own. */
+static void submit_executed(struct pm_queue *queue, const struct pm_command *primary, int sign)
+{
+    for (uint32_t i = 0; i < primary->executed_count; i++) {
+        struct pm_command *secondary = pm_executed_at(primary, i);
+        if (secondary == NULL)
+            continue;
+        submit_timings(queue, secondary, sign);
+        /* What is not held twice is among the primary's. */
+        if (secondary->predicated != NULL && secondary->predicated->picked.count > 0)
+            pm_readback_submit(queue, secondary->uses, secondary->use_count, sign);
+    }
+}
+
 /* One command buffer of a submission that is about to be made, or that failed. */
 static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
 {
@@ -53,12 +78,8 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
     }
     if (sign > 0)
         pm_command_submit(command);
-    if (command->timings != PM_TIMING_NONE) {
-        if (sign > 0)
-            pm_timing_submit(command, queue);
-        else
-            pm_timing_submit_failed(command);
-    }
+    submit_timings(queue, command, sign);
+    submit_executed(queue, command, sign);
     if (pm_command_counts(command))
         pm_readback_submit(queue, command->uses, command->use_count, sign);
 }
@@ -107,13 +128,22 @@ static void enter2(struct pm_queue *queue, uint32_t count, const VkSubmitInfo2 *
 
 /* What of a recording that holds calls twice is sampled in the submission that is about to be made.
  * Returns how many calls it has. */
-static uint64_t pick(struct pm_queue *queue, VkCommandBuffer handle)
+static uint64_t pick_of(struct pm_queue *queue, struct pm_command *command)
 {
-    struct pm_command *command = pm_command_of(queue->device->sampling, handle);
     if (command == NULL || command->predicated == NULL)
         return 0;
     pm_predicate_update_add(queue, command);
     return command->predicated->recorded;
+}
+
+/* Likewise, and of what it executes. */
+static uint64_t pick(struct pm_queue *queue, VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_of(queue->device->sampling, handle);
+    uint64_t calls = pick_of(queue, command);
+    for (uint32_t i = 0; command != NULL && i < command->executed_count; i++)
+        calls += pick_of(queue, pm_executed_at(command, i));
+    return calls;
 }
 
 static bool may_pick(const struct pm_queue *queue)

@@ -98,7 +98,7 @@ static void a_call_is_recorded_twice(void **state)
     assert_int_equal(all_calls(), 0);
 }
 
-/* Not in what is recorded for one submission, nor in secondary command buffers. */
+/* Not in what is recorded for one submission. */
 static void nothing_else_is(void **state)
 {
     (void)state;
@@ -106,7 +106,7 @@ static void nothing_else_is(void **state)
     const uint64_t position = h.driver->position();
     recorded(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, 100);
     VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    record(secondary, 0, 100);
+    record(secondary, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, 100);
     assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT"), 0);
     recorded(0, 10);
     assert_true(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT") > 0);
@@ -210,6 +210,127 @@ static void in_several_queues(void **state)
                     ROUNDS * BUFFERS * CALLS * 6 / 100);
     close_all();
     assert_int_equal(all_calls(), sampled);
+}
+
+/* ---- secondary command buffers ---- */
+
+enum { SECONDARIES = 3, SECONDARY_CALLS = 11, EXECUTIONS = 250 };
+
+static void record_primary(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags,
+                           const VkCommandBuffer *secondaries, uint32_t count)
+{
+    pm_harness_begin(&h, buffer, flags);
+    h.vk.CmdExecuteCommands(buffer, count, secondaries);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+}
+
+static void record_secondaries(VkCommandBuffer *secondaries, VkCommandBufferUsageFlags flags)
+{
+    const uint64_t position = h.driver->position();
+    for (int i = 0; i < SECONDARIES; i++) {
+        secondaries[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        record(secondaries[i], flags, SECONDARY_CALLS);
+    }
+    assert_true(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT") > 0);
+}
+
+/* What ran is all of it, once; about a twentieth with a variant, and that was counted. */
+static void check_secondaries(uint64_t calls)
+{
+    assert_int_equal(executed.game + executed.other, calls);
+    const uint64_t sampled = executed.other;
+    print_message("%lu of %lu calls were sampled\n", (unsigned long)sampled, (unsigned long)calls);
+    assert_in_range(sampled, calls * 3 / 100, calls * 7 / 100);
+    close_all();
+    assert_int_equal(all_calls(), sampled);
+}
+
+/* In one primary that is kept, too, and goes to one queue after the other. */
+static void secondary_ones_in_what_is_kept(void **state)
+{
+    (void)state;
+    VkCommandBuffer secondaries[SECONDARIES + 1];
+    open_with("1", "16", "0.05", &(struct pm_harness_options){.queues = 2});
+    record_secondaries(secondaries, 0);
+    /* One is executed by another, as VK_EXT_nested_command_buffer has it. */
+    secondaries[SECONDARIES] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    record_primary(secondaries[SECONDARIES], 0, secondaries, 1);
+    VkCommandBuffer primary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    record_primary(primary, 0, secondaries + 1, SECONDARIES);
+    for (int i = 0; i < EXECUTIONS; i++) {
+        pm_harness_submit(&h, h.queues[i % 2], primary, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queues[i % 2]));
+    }
+    check_secondaries(EXECUTIONS * SECONDARIES * SECONDARY_CALLS);
+}
+
+/* The primary is recorded anew for each submission. */
+static void secondary_ones_in_what_is_not(void **state)
+{
+    (void)state;
+    VkCommandBuffer secondaries[SECONDARIES];
+    open_with("1", "16", "0.05", NULL);
+    record_secondaries(secondaries, 0);
+    VkCommandBuffer primary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < EXECUTIONS; i++) {
+        record_primary(primary, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, secondaries,
+                       SECONDARIES);
+        submit(primary, 1);
+    }
+    check_secondaries(EXECUTIONS * SECONDARIES * SECONDARY_CALLS);
+}
+
+/* In several primaries, several times in each, and all of them pending: on one queue they have an
+ * order. */
+static void secondary_ones_in_several(void **state)
+{
+    (void)state;
+    enum { PRIMARIES = 2 };
+    VkCommandBuffer secondaries[SECONDARIES], primaries[PRIMARIES];
+    open_with("1", "16", "0.05", NULL);
+    record_secondaries(secondaries, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    const VkCommandBuffer twice[] = {secondaries[0], secondaries[1], secondaries[0],
+                                     secondaries[2]};
+    for (int i = 0; i < PRIMARIES; i++) {
+        primaries[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        record_primary(primaries[i], VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, twice, 4);
+    }
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = PRIMARIES,
+                               .pCommandBuffers = primaries};
+    h.driver->set_delay(20);
+    for (int i = 0; i < EXECUTIONS; i++) {
+        PM_CHECK(h.vk.QueueSubmit(h.queue, 1, &info, VK_NULL_HANDLE));
+        if (i % 8 == 7)
+            PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    }
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.driver->set_delay(0);
+    check_secondaries(EXECUTIONS * PRIMARIES * 4 * SECONDARY_CALLS);
+}
+
+/* They go before what executes them, or with it; whoever comes to their words then finds 0. */
+static void secondary_ones_go(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_LIMITS_PREDICATES", "8", 1);
+    open_with("1", "16", "0.5", NULL);
+    VkCommandBuffer primary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int round = 0; round < 200; round++) {
+        VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        const uint64_t position = h.driver->position();
+        record(secondary, 0, 4);
+        assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT"), 8);
+        record_primary(primary, 0, &secondary, 1);
+        executed = (struct executed){0};
+        submit(primary, 3);
+        assert_int_equal(executed.game + executed.other, 12);
+        if (round % 2 == 0)
+            PM_CHECK(h.vk.ResetCommandBuffer(primary, 0));
+        h.vk.FreeCommandBuffers(h.device, h.pool, 1, &secondary);
+    }
+    close_all();
+    unsetenv("PIECEMEAL_LIMITS_PREDICATES");
 }
 
 /* vkQueueSubmit2 is submitted like the other. */
@@ -463,6 +584,10 @@ int main(void)
         PM_LAYERED_TEST(nor_where_it_cannot_be),
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(in_several_queues),
+        PM_LAYERED_TEST(secondary_ones_in_what_is_kept),
+        PM_LAYERED_TEST(secondary_ones_in_what_is_not),
+        PM_LAYERED_TEST(secondary_ones_in_several),
+        PM_LAYERED_TEST(secondary_ones_go),
         PM_LAYERED_TEST(by_the_other_submit),
         PM_LAYERED_TEST(all_calls_are_told),
         PM_LAYERED_TEST(none_are_told_of_what_failed),

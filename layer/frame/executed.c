@@ -1,0 +1,98 @@
+/* Secondary command buffers in what executes them. executed.h. */
+#include "layer/frame/executed.h"
+
+/* The primary counts and holds what its secondaries name, so that a submission looks at primaries
+ * only, and a secondary that is reset first takes nothing away from a primary that the GPU still
+ * runs. */
+static void take_uses(struct pm_command *primary, const struct pm_command *secondary)
+{
+    for (uint32_t i = 0; i < secondary->use_count; i++) {
+        const struct pm_use use = secondary->uses[i];
+        pm_variant_reference(use.variant);
+        /* Out of memory: the reference is never given back, which is safe; only these calls go
+         * uncounted. */
+        pm_command_use(primary, use.variant, use.calls, NULL);
+    }
+}
+
+/* The record of what was executed; NULL: it is gone, or was recorded anew. */
+static struct pm_command *record_of(const struct pm_command *primary,
+                                    const struct pm_executed *executed)
+{
+    struct pm_command *command = pm_command_of(primary->device->sampling, executed->handle);
+    return command != NULL && command->recordings == executed->recording ? command : NULL;
+}
+
+struct pm_command *pm_executed_at(const struct pm_command *primary, uint32_t i)
+{
+    const struct pm_executed *executed = &primary->executed[i];
+    return executed->carries ? record_of(primary, executed) : NULL;
+}
+
+void pm_command_submit(struct pm_command *command)
+{
+    const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
+    if (before > 0)
+        pm_sampling_learn(&command->device->sampling->again);
+    for (uint32_t i = 0; before == 1 && i < command->executed_count; i++) {
+        struct pm_command *secondary =
+            command->executed[i].first ? record_of(command, &command->executed[i]) : NULL;
+        if (secondary != NULL)
+            pm_command_submit(secondary);
+    }
+}
+
+/* Out of memory: what it carries stays as it is, and nobody learns that it is submitted again. */
+static void remember(struct pm_command *primary, const struct pm_command *secondary, bool first)
+{
+    const bool carries = secondary->predicated != NULL || secondary->timings != PM_TIMING_NONE;
+    if (!first && !carries)
+        return;
+    struct pm_executed *executed = pm_command_reserve(
+        primary->executed, primary->executed_count, &primary->executed_capacity, sizeof *executed);
+    if (executed == NULL)
+        return;
+    primary->executed = executed;
+    executed[primary->executed_count++] = (struct pm_executed){
+        .handle = secondary->handle,
+        .recording = secondary->recordings,
+        .first = first,
+        .carries = carries,
+    };
+}
+
+/* What is executed is submitted with the primary. Whether it is submitted again is known when the
+ * primary is. */
+static void execute(struct pm_command *primary, struct pm_command *secondary)
+{
+    pm_command_submit(secondary);
+    remember(primary, secondary,
+             atomic_load_explicit(&secondary->submits, memory_order_relaxed) == 1);
+    /* Secondary ones may execute others (VK_EXT_nested_command_buffer). */
+    for (uint32_t i = 0; i < secondary->executed_count; i++) {
+        const struct pm_command *nested = pm_executed_at(secondary, i);
+        if (nested != NULL)
+            remember(primary, nested, false);
+    }
+}
+
+void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers)
+{
+    primary->touched = true;
+    /* What was bound is undefined from here on, and what ran is not known. */
+    if (primary->pass.place != PM_PLACE_OUTSIDE)
+        primary->pass.place = PM_PLACE_PASS;
+    primary->pass.executed = true;
+    for (int i = 0; i < PM_BIND_POINTS; i++)
+        primary->bound[i].pipeline = NULL;
+    pm_pushed_forget(&primary->pushed);
+    for (uint32_t i = 0; i < count; i++) {
+        struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
+        if (secondary == NULL)
+            continue;
+        execute(primary, secondary);
+        if (secondary->scene != PM_SCENE_NONE)
+            primary->scene = secondary->scene;
+        take_uses(primary, secondary);
+    }
+}

@@ -72,7 +72,9 @@ struct pm_pass_instance {
     enum pm_condition place; /* PM_PLACE_OUTSIDE: in none, and all below says nothing */
     bool worth;              /* something was bound in it that is awaited */
     bool started;            /* its own first timestamp was written */
-    bool executed;           /* secondary command buffers, in it */
+    bool inherited;          /* it is that of what executes the recording, a secondary one */
+    bool executes;           /* its calls are in secondary ones */
+    bool unknown;            /* of one of these it is not known what it does */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */
     uint64_t work;           /* of its render area (pm_trial_work) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */

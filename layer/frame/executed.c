@@ -82,7 +82,6 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
     /* What was bound is undefined from here on, and what ran is not known. */
     if (primary->pass.place != PM_PLACE_OUTSIDE)
         primary->pass.place = PM_PLACE_PASS;
-    primary->pass.executed = true;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         primary->bound[i].pipeline = NULL;
     pm_pushed_forget(&primary->pushed);

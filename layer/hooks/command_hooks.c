@@ -2,6 +2,7 @@
 #include "layer/frame/binding.h"
 #include "layer/frame/command.h"
 #include "layer/frame/executed.h"
+#include "layer/generate/create_info.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/trial/ab.h"
@@ -102,6 +103,22 @@ VKAPI_ATTR void VKAPI_CALL pm_FreeCommandBuffers(VkDevice handle, VkCommandPool 
     }
 }
 
+/* The render pass instance in which a secondary command buffer is to be executed. */
+static struct pm_pass_beginning inherited_by(const VkCommandBufferInheritanceInfo *info)
+{
+    const VkRenderingFlags executes = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT;
+    if (info == NULL)
+        return (struct pm_pass_beginning){.whole = false};
+    if (info->renderPass != VK_NULL_HANDLE)
+        return (struct pm_pass_beginning){.whole = true, .render_pass = info->renderPass};
+    const VkCommandBufferInheritanceRenderingInfo *rendering =
+        pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO);
+    return (struct pm_pass_beginning){
+        .whole = rendering != NULL && (rendering->flags & ~executes) == 0,
+        .views = rendering != NULL && rendering->viewMask != 0,
+    };
+}
+
 static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
                                                          const VkCommandBufferBeginInfo *info)
 {
@@ -118,6 +135,11 @@ static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
         const bool may_repeat = pm_command_begin(command, info);
         pm_command_choose(command, may_repeat,
                           pm_trials_time(device) && pm_trial_may_time(command, may_repeat));
+        if (command->secondary &&
+            (info->flags & VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) != 0) {
+            const struct pm_pass_beginning inherited = inherited_by(info->pInheritanceInfo);
+            pm_trial_secondary_begins(command, &inherited);
+        }
     }
     return result;
 }
@@ -216,8 +238,10 @@ static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
     if (!executions_matter(device))
         return;
     struct pm_command *primary = pm_command_of(device->sampling, handle);
-    if (primary != NULL)
-        pm_command_execute(primary, count, buffers);
+    if (primary == NULL)
+        return;
+    pm_command_execute(primary, count, buffers);
+    pm_trial_executes(device, handle, count, buffers);
 }
 
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,

@@ -4,6 +4,15 @@
 #include "layer/shader/object.h"
 #include "layer/trial/trial.h"
 
+#define EXECUTES ((VkRenderingFlags)VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT)
+
+/* Whether its calls are all in the command buffer, or all in secondary ones. */
+static bool is_whole(VkSubpassContents contents)
+{
+    return contents == VK_SUBPASS_CONTENTS_INLINE ||
+           contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS;
+}
+
 /* The view of what it draws to. */
 static uint64_t first_view(const VkRenderingInfo *info)
 {
@@ -28,10 +37,13 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
         device->dispatch.CmdBeginRenderPass(handle, info, contents);
         return;
     }
-    const struct pm_pass_beginning beginning = {.whole = contents == VK_SUBPASS_CONTENTS_INLINE,
-                                                .render_pass = info->renderPass,
-                                                .what = PM_BITS(info->renderPass),
-                                                .work = work_of(&info->renderArea, 1)};
+    const struct pm_pass_beginning beginning = {
+        .whole = is_whole(contents),
+        .executes = contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS,
+        .render_pass = info->renderPass,
+        .what = PM_BITS(info->renderPass),
+        .work = work_of(&info->renderArea, 1),
+    };
     struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);
     device->dispatch.CmdBeginRenderPass(handle, info, contents);
     pm_trial_pass_began(command);
@@ -48,7 +60,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
             return;                                                                                \
         }                                                                                          \
         const struct pm_pass_beginning beginning = {                                               \
-            .whole = subpass->contents == VK_SUBPASS_CONTENTS_INLINE,                              \
+            .whole = is_whole(subpass->contents),                                                  \
+            .executes = subpass->contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS,        \
             .render_pass = info->renderPass,                                                       \
             .what = PM_BITS(info->renderPass),                                                     \
             .work = work_of(&info->renderArea, 1),                                                 \
@@ -67,7 +80,8 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
             return;                                                                                \
         }                                                                                          \
         const struct pm_pass_beginning beginning = {                                               \
-            .whole = info->flags == 0,                                                             \
+            .whole = (info->flags & ~EXECUTES) == 0,                                               \
+            .executes = (info->flags & EXECUTES) != 0,                                             \
             .views = info->viewMask != 0,                                                          \
             .what = first_view(info),                                                              \
             .work = work_of(&info->renderArea, info->layerCount)};                                 \

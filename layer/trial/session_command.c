@@ -20,28 +20,75 @@ void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t wor
         pm_timing_start(command, pass->measurement);
 }
 
-void pm_session_pass_bound(struct pm_command *command)
+void pm_session_pass_begins_anew(struct pm_command *command, bool worth)
 {
-    struct pm_timed_uses *timed = &command->pass.timed;
-    struct pm_session_trial *trial =
-        command->pass.started ? pm_session_of(command, PM_GRAPHICS) : NULL;
-    for (uint32_t i = 0; trial != NULL && i < timed->session_count; i++)
+    struct pm_pass_instance *pass = &command->pass;
+    pass->executes = true;
+    if (!worth || !pm_session_trials_are_awake(command->device->sessions))
+        return;
+    pass->measurement = pm_timing_reserve(command);
+    pass->started = pass->measurement != PM_TIMING_NONE;
+    if (pass->started)
+        pm_timing_start(command, pass->measurement);
+}
+
+/* The trial takes part in the instance. */
+static void take_part(struct pm_timed_uses *timed, struct pm_session_trial *trial)
+{
+    for (uint32_t i = 0; i < timed->session_count; i++)
         if (timed->trials[i] == trial)
             return;
-    if (trial != NULL && timed->session_count < PM_TIMED_TRIALS)
+    if (timed->session_count < PM_TIMED_TRIALS)
         timed->trials[timed->session_count++] = trial;
+}
+
+void pm_session_pass_bound(struct pm_command *command)
+{
+    struct pm_pass_instance *pass = &command->pass;
+    struct pm_session_trial *trial = pass->inherited ? pm_session_bound(command, PM_GRAPHICS)
+                                     : pass->started ? pm_session_of(command, PM_GRAPHICS)
+                                                     : NULL;
+    if (trial != NULL)
+        take_part(&pass->timed, trial);
+}
+
+void pm_session_pass_executes(struct pm_command *command, uint32_t count,
+                              const VkCommandBuffer *buffers)
+{
+    struct pm_pass_instance *pass = &command->pass;
+    if (!pass->inherited && !pass->executes && !(command->repeats && pass->started))
+        return;
+    struct pm_sampling *sampling = command->device->sampling;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct pm_command *secondary = pm_command_of(sampling, buffers[i]);
+        /* What counts in every submission takes longer. */
+        if (secondary == NULL || secondary->sampled > 0 || secondary->pass.unknown) {
+            pass->unknown = true;
+            continue;
+        }
+        if (!secondary->pass.inherited)
+            continue;
+        const struct pm_timed_uses *timed = &secondary->pass.timed;
+        for (uint32_t j = 0; j < timed->session_count; j++)
+            take_part(&pass->timed, timed->trials[j]);
+    }
 }
 
 void pm_session_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
     struct pm_timed_uses timed = {.count = 0};
-    /* What secondary command buffers did in it is not known, nor on which side the rest of it was.
-     */
+    pass->worth = false;
+    for (uint32_t i = 0; i < pass->timed.session_count; i++)
+        pass->worth = pass->worth || pm_session_awaits(pass->timed.trials[i], pass->slot);
+    /* While they are paused, or were, it is not known on which side the rest of it was. */
     const bool whole =
-        pass->started && !pass->executed && !pm_sampling_is_paused(command->device->sampling);
+        pass->started && !pass->unknown && !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; whole && i < pass->timed.session_count; i++) {
-        timed.sessions[timed.session_count] = pm_session_next(pass->timed.trials[i], pass->work);
+        struct pm_session_trial *trial = pass->timed.trials[i];
+        timed.sessions[timed.session_count] = command->repeats
+                                                  ? pm_session_next(trial, pass->work)
+                                                  : pm_session_again(trial, pass->slot, pass->work);
         timed.session_count += timed.sessions[timed.session_count] != NULL;
     }
     if (timed.session_count > 0) {

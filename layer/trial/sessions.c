@@ -23,8 +23,9 @@ enum { HARMFUL_PAIRS = 2 };
 
 struct pm_session_use {
     struct pm_session_trial *trial;
+    _Atomic uint32_t slot; /* of what comes again in each frame, + 1; 0: it is recorded once */
+    uint32_t count;        /* the poller's */
     uint64_t work;
-    uint32_t count; /* the poller's */
     uint64_t samples[SAMPLES];
 };
 
@@ -127,23 +128,42 @@ void pm_session_trials_heartbeat(struct pm_session_trials *trials)
     pthread_mutex_unlock(&trials->lock);
 }
 
+bool pm_session_trials_are_awake(const struct pm_session_trials *trials)
+{
+    return trials != NULL && atomic_load_explicit(&trials->awake, memory_order_relaxed) &&
+           pm_timing_resets(trials->device->timing);
+}
+
+/* Whether its queries are reset and written in one order. */
+static bool is_in_order(const struct pm_command *command)
+{
+    return !command->simultaneous || atomic_load(&command->device->sampling->queue_count) <= 1;
+}
+
 bool pm_session_may_time(const struct pm_command *command)
 {
-    const struct pm_device *device = command->device;
-    const struct pm_session_trials *trials = device->sessions;
-    return trials != NULL && atomic_load_explicit(&trials->awake, memory_order_relaxed) &&
-           pm_timing_resets(device->timing) &&
-           (!command->simultaneous || atomic_load(&device->sampling->queue_count) <= 1);
+    /* What a secondary one draws is timed where it is executed. */
+    return pm_session_trials_are_awake(command->device->sessions) &&
+           (command->secondary || is_in_order(command));
+}
+
+struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    /* While they are paused the game's own stands, whatever the session's side is. */
+    if (pipeline == NULL || pm_sampling_is_paused(command->device->sampling))
+        return NULL;
+    struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);
+    return trial != NULL && !atomic_load_explicit(&trial->owner->closed, memory_order_relaxed)
+               ? trial
+               : NULL;
 }
 
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point)
 {
-    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    /* While they are paused the game's own stands, whatever the session's side is. */
-    if (!command->repeats || pipeline == NULL || pm_sampling_is_paused(command->device->sampling))
-        return NULL;
-    struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);
-    return trial != NULL && !atomic_load_explicit(&trial->owner->closed, memory_order_relaxed) &&
+    struct pm_session_trial *trial =
+        command->repeats && is_in_order(command) ? pm_session_bound(command, point) : NULL;
+    return trial != NULL &&
                    atomic_load_explicit(&trial->used, memory_order_relaxed) < PM_SESSION_USES
                ? trial
                : NULL;
@@ -167,6 +187,34 @@ struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t 
     }
     atomic_store(&trial->used, PM_SESSION_USES);
     return NULL;
+}
+
+/* The index of the use that has the slot; PM_SESSION_USES: there is none. */
+static uint32_t find_slot(const struct pm_session_trial *trial, uint32_t slot)
+{
+    uint32_t i = 0;
+    while (i < PM_SESSION_USES && atomic_load(&trial->uses[i].slot) != slot + 1)
+        i++;
+    return i;
+}
+
+struct pm_session_use *pm_session_again(struct pm_session_trial *trial, uint32_t slot,
+                                        uint64_t work)
+{
+    const uint32_t found = find_slot(trial, slot);
+    if (found < PM_SESSION_USES)
+        return &trial->uses[found];
+    struct pm_session_use *use = pm_session_next(trial, work);
+    if (use != NULL)
+        atomic_store(&use->slot, slot + 1);
+    return use;
+}
+
+bool pm_session_awaits(const struct pm_session_trial *trial, uint32_t slot)
+{
+    return !atomic_load_explicit(&trial->done, memory_order_relaxed) &&
+           (atomic_load(&trial->used) < PM_SESSION_USES ||
+            find_slot(trial, slot) < PM_SESSION_USES);
 }
 
 /* ---- times ---- */

@@ -17,8 +17,11 @@
  * The next one tries it in turn.
  *
  * A use is timed by two queries that its recording resets itself, outside of render passes. They
- * are read after each submission until there is enough. Where a render pass instance executes
- * secondary command buffers it is left alone, and so is a device without hostQueryReset.
+ * are read after each submission until there is enough. A render pass instance is timed in the
+ * primary command buffer, also what its secondary ones draw, of which each says what is bound in
+ * it: since a session has one side, it matters neither how often they run nor when they were
+ * recorded. Where they are executed in what is recorded anew, each frame has the same uses, and
+ * times each once. A device without hostQueryReset is left alone.
  *
  * Thread safety: what takes a command follows its command buffer's external synchronization; taking
  * times belongs to the poller's thread; all else may be called from any thread.
@@ -47,10 +50,17 @@ bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline
 /* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */
 void pm_session_trials_heartbeat(struct pm_session_trials *trials);
 
+/* Whether recordings are timed for them. NULL is allowed. */
+bool pm_session_trials_are_awake(const struct pm_session_trials *trials);
+
 /* Whether a recording that may be submitted more than once is to be timed. */
 bool pm_session_may_time(const struct pm_command *command);
 
-/* The trial of what is bound, while more of it is to be recorded; NULL: there is none. */
+/* The trial of what is bound; NULL: there is none. */
+struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point);
+
+/* The same of a recording that may be submitted more than once, while more of it is to be recorded.
+ */
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point);
 
 /* What is bound takes part and is recorded for one submission alone, so that it can be timed in
@@ -60,13 +70,28 @@ void pm_session_recorded_anew(const struct pm_command *command, int point);
 /* The next use of it, of some work (pm_trial_work; 0: not known); NULL: there are enough. */
 struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t work);
 
+/* The use of it that comes again in each frame, in the render pass instance that has the slot
+ * (trial.h); likewise. */
+struct pm_session_use *pm_session_again(struct pm_session_trial *trial, uint32_t slot,
+                                        uint64_t work);
+
+/* Whether more times of that use are wanted, or of one that it would become. */
+bool pm_session_awaits(const struct pm_session_trial *trial, uint32_t slot);
+
 /* Whether more times of a use are wanted, and one of them. */
 bool pm_session_wants(const struct pm_session_use *use);
 void pm_session_take(struct pm_session_use *use, double nanoseconds);
 
 /* ---- session_command.c: in a recording that takes part ---- */
 
-/* Outside of a render pass instance, before it begins; what is bound in it; when it has ended. */
+/* Outside of a render pass instance, before it begins; what is bound in it, or in a secondary
+ * command buffer that is recorded for one; what it executes; when it has ended. */
 void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work);
 void pm_session_pass_bound(struct pm_command *command);
+void pm_session_pass_executes(struct pm_command *command, uint32_t count,
+                              const VkCommandBuffer *buffers);
 void pm_session_pass_ended(struct pm_command *command);
+
+/* The same of a recording for one submission, whose instance executes secondary command buffers:
+ * one that was worth it the last time is timed. */
+void pm_session_pass_begins_anew(struct pm_command *command, bool worth);

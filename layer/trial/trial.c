@@ -359,13 +359,20 @@ static void begin_anew(struct pm_trial *trial)
     pm_trial_set_awake(trial, true);
 }
 
-/* Nothing could be timed though the game submits its recordings again: later sessions try it each
- * as a whole, where they can. Under the lock. */
+void pm_trial_is_untimed(const struct pm_candidate *candidate)
+{
+    if (!atomic_load_explicit(&candidate->trial->untimed, memory_order_relaxed))
+        atomic_store_explicit(&candidate->trial->untimed, true, memory_order_relaxed);
+}
+
+/* Nothing could be timed though the game submits its recordings again, or draws with it in
+ * secondary command buffers: later sessions try it each as a whole, where they can. Under the lock.
+ */
 static void note_untimed(const struct pm_trial *trial)
 {
     struct pm_device *device = trial->owner->device;
     if (atomic_load(&trial->kind) != TRIAL_UNUSED ||
-        atomic_load(&device->sampling->again) < REPEATED)
+        (atomic_load(&device->sampling->again) < REPEATED && !atomic_load(&trial->untimed)))
         return;
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);

@@ -2,13 +2,13 @@
  * Trials (HAZARDS 21): a specialized shader is tried against the game's own before its variants are
  * bound for good. All pipelines with the shader take part in one trial, and share its outcome:
  * games have a shader in many pipelines that differ in their state alone, each of which draws too
- * little to be told from noise. While a trial goes on, recordings of primary command buffers are
- * tracked, and in them the first uses of its pipelines in each frame are timed, alternately with
- * the one and the other, the order drawn anew for each pair so that what drifts cancels. A use is
- * paired with the same one of the next frame that has it, within 576: the pipeline's n-th call, or
- * the n-th instance of a render pass, with as many workgroups (from 64 on to an eighth) or as large
- * a render area; what is of another size takes longer or shorter for that alone. Where sizes
- * are many, what comes once begins no pair.
+ * little to be told from noise. While a trial goes on, recordings are tracked, and in them the
+ * first uses of its pipelines in each frame are timed, alternately with the one and the other, the
+ * order drawn anew for each pair so that what drifts cancels. A use is paired with the same one of
+ * the next frame that has it, within 576: the pipeline's n-th call, or the n-th instance of a
+ * render pass, with as many workgroups (from 64 on to an eighth) or as large a render area; what is
+ * of another size takes longer or shorter for that alone. Where sizes are many, what comes once
+ * begins no pair.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
@@ -16,9 +16,15 @@
  * each of which draws its side by itself, so that the others' cancel as all else does. Which
  * instances are worth timing, and where queries must be reset outside of them also which have draws
  * to be timed, is learned from the frame before. Draws wait until it is known which of the two it
- * is. An instance with secondary command buffers, and one that is suspended or resumed, is left
- * alone, and so is everything where a rebind is (HAZARDS 11). A trial's uses are all of one kind,
- * that of its first.
+ * is. An instance that is suspended or resumed is left alone, and so is everything where a rebind
+ * is (HAZARDS 11). A trial's uses are all of one kind, that of its first.
+ *
+ * In a secondary command buffer dispatches and single draws are timed as elsewhere, and read when
+ * what executes it was submitted, unless it may run several times and its queries could not be
+ * reset in between. Which side its draws have is decided when it is recorded, so an instance that
+ * executes secondary ones is not timed as a whole in turn: several of them would have to have the
+ * same side, and who executes them may be recorded before. Such shaders are tried over sessions
+ * (sessions.h).
  *
  * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
  * their ratios lies wholly below a limit, dropped when it lies above it, undecided when it is so
@@ -106,6 +112,9 @@ void pm_trials_pass_was(struct pm_trials *trials, uint32_t slot, bool worth);
 
 /* ---- trial_command.c: in a recording that takes part ---- */
 
+/* Of draws with it none can be timed in turn, where they were recorded (trial.c). */
+void pm_trial_is_untimed(const struct pm_candidate *candidate);
+
 /* Whether a recording that begins may be timed. may_repeat: it may be submitted more than once as
  * it is, and so cannot alternate. */
 bool pm_trial_may_time(const struct pm_command *command, bool may_repeat);
@@ -133,7 +142,8 @@ void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *
 
 /* A render pass instance that begins. */
 struct pm_pass_beginning {
-    bool whole;               /* in this command buffer alone, and neither suspended nor resumed */
+    bool whole;               /* it is neither suspended nor resumed */
+    bool executes;            /* its calls are in secondary command buffers */
     bool views;               /* several */
     VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
     uint64_t what;            /* tells it from others of the frame */
@@ -147,11 +157,19 @@ static inline bool pm_trials_time(const struct pm_device *device)
     return device->trials != NULL && pm_sampling_is_trying(device->sampling);
 }
 
+/* A recording of a secondary command buffer was chosen that is to be executed in an instance. Of
+ * one that is not whole, as far as anyone knows, no draw is timed. */
+void pm_trial_secondary_begins(struct pm_command *command,
+                               const struct pm_pass_beginning *inherited);
+
 /* Before it begins. NULL: the recording is not timed. */
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
                                         const struct pm_pass_beginning *beginning);
 /* Then: what was bound before the instance began takes part in it. NULL is allowed. */
 void pm_trial_pass_began(struct pm_command *command);
+/* Secondary command buffers are executed, in an instance or outside. */
+void pm_trial_executes(struct pm_device *device, VkCommandBuffer handle, uint32_t count,
+                       const VkCommandBuffer *buffers);
 /* After it ended. */
 void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle);
 

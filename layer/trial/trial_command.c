@@ -12,7 +12,7 @@ bool pm_trial_may_time(const struct pm_command *command, bool may_repeat)
 {
     const struct pm_device *device = command->device;
     return device->trials != NULL && pm_sampling_is_trying(device->sampling) &&
-           !pm_sampling_is_paused(device->sampling) && !command->secondary &&
+           !pm_sampling_is_paused(device->sampling) &&
            (!may_repeat || pm_session_may_time(command)) && !command->pool->is_protected &&
            pm_timing_is_possible(device->timing, command->pool->family);
 }
@@ -20,6 +20,14 @@ bool pm_trial_may_time(const struct pm_command *command, bool may_repeat)
 static bool may_bind(const struct pm_command *command, int point, enum pm_binding kind)
 {
     return (pm_binding_allowed(command, point) & kind) != 0;
+}
+
+/* Whether the recording runs once, or writes its queries in one order: a secondary one with
+ * SIMULTANEOUS_USE may be executed several times. */
+static bool runs_in_order(const struct pm_command *command)
+{
+    return !command->secondary || !command->simultaneous ||
+           (!command->once && atomic_load(&command->device->sampling->queue_count) <= 1);
 }
 
 /* The candidate for what is bound whose trial goes on; NULL: there is none. */
@@ -149,7 +157,9 @@ struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point,
 {
     struct pm_timed_call call = {.measurement = PM_TIMING_NONE};
     struct pm_candidate *candidate =
-        may_bind(command, point, PM_BINDING_TRIAL_CALL) ? candidate_of(command, point) : NULL;
+        may_bind(command, point, PM_BINDING_TRIAL_CALL) && runs_in_order(command)
+            ? candidate_of(command, point)
+            : NULL;
     struct pm_session_trial *trial = point == PM_COMPUTE ? pm_session_of(command, point) : NULL;
     if (candidate != NULL)
         time_call(command, point, candidate, groups, &call);
@@ -200,11 +210,30 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
         cover_side(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS, candidate, timed->variant);
 }
 
+/* What is bound for draws that cannot be timed in turn: which side a secondary command buffer has
+ * is decided before it is known what it is executed in. */
+static void bind_untimed(struct pm_command *command)
+{
+    pm_session_pass_bound(command);
+    const struct pm_candidate *candidate =
+        pm_additive_outcome(command->device->additive) != PM_ADDITIVE_UNKNOWN
+            ? candidate_of(command, PM_GRAPHICS)
+            : NULL;
+    if (candidate != NULL)
+        pm_trial_is_untimed(candidate);
+}
+
 void pm_trial_bind(struct pm_command *command, int point)
 {
+    if (point == PM_GRAPHICS && command->pass.inherited &&
+        command->pass.place != PM_PLACE_TIMED_DRAWS) {
+        bind_untimed(command);
+        count_down(command);
+        return;
+    }
     if (!command->repeats)
         pm_session_recorded_anew(command, point);
-    else if (point == PM_GRAPHICS)
+    if (point == PM_GRAPHICS && (command->repeats || command->pass.inherited))
         pm_session_pass_bound(command);
     const struct pm_candidate *candidate =
         point == PM_GRAPHICS && command->pass.place != PM_PLACE_OUTSIDE
@@ -227,7 +256,7 @@ void pm_trial_pushed(struct pm_command *command)
         pm_binding_bind(command, PM_GRAPHICS);
 }
 
-/* The record of a primary command buffer whose recording takes part in trials. */
+/* The record of a command buffer whose recording takes part in trials. */
 static struct pm_command *timed_command(struct pm_device *device, VkCommandBuffer handle)
 {
     if (!pm_trials_time(device))
@@ -239,6 +268,7 @@ static struct pm_command *timed_command(struct pm_device *device, VkCommandBuffe
     return command;
 }
 
+/* Whether one of its subpasses has several views. */
 static bool has_views(const struct pm_device *device, const struct pm_pass_beginning *beginning)
 {
     if (beginning->render_pass == VK_NULL_HANDLE)
@@ -250,6 +280,22 @@ static bool has_views(const struct pm_device *device, const struct pm_pass_begin
     return views;
 }
 
+void pm_trial_secondary_begins(struct pm_command *command,
+                               const struct pm_pass_beginning *inherited)
+{
+    if (command->recording != PM_RECORDING_TIMED)
+        return;
+    const bool draws =
+        inherited->whole && runs_in_order(command) && pm_timing_needs_no_reset(command) &&
+        pm_additive_outcome(command->device->additive) == PM_ADDITIVE_YES &&
+        pm_binding_may_try(command, PM_PLACE_TIMED_DRAWS) && !has_views(command->device, inherited);
+    command->pass = (struct pm_pass_instance){
+        .place = draws ? PM_PLACE_TIMED_DRAWS : PM_PLACE_PASS,
+        .inherited = true,
+        .measurement = PM_TIMING_NONE,
+    };
+}
+
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
                                         const struct pm_pass_beginning *beginning)
 {
@@ -258,6 +304,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         return NULL;
     if (command->repeats) {
         pm_session_pass_begins(command, beginning->whole, beginning->work);
+        command->pass.executes = beginning->executes;
         return command;
     }
     const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
@@ -269,6 +316,10 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         .work = beginning->work,
         .measurement = PM_TIMING_NONE,
     };
+    if (beginning->executes) {
+        pm_session_pass_begins_anew(command, worth && beginning->whole);
+        return command;
+    }
     /* A variant that has outlived its instance would be timed with this one. */
     if (!beginning->whole || additive == PM_ADDITIVE_UNKNOWN ||
         command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS ||
@@ -299,7 +350,8 @@ static void pass_goes_on(struct pm_command *command)
 
 void pm_trial_pass_began(struct pm_command *command)
 {
-    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL)
+    /* What is bound is undefined in secondary command buffers. */
+    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL || command->pass.executes)
         return;
     if (!pm_binding_may_be_again(command, PM_GRAPHICS)) {
         pass_goes_on(command);
@@ -310,16 +362,26 @@ void pm_trial_pass_began(struct pm_command *command)
         pm_binding_bind(command, PM_GRAPHICS);
 }
 
+void pm_trial_executes(struct pm_device *device, VkCommandBuffer handle, uint32_t count,
+                       const VkCommandBuffer *buffers)
+{
+    struct pm_command *command = timed_command(device, handle);
+    if (command != NULL && command->pass.place != PM_PLACE_OUTSIDE)
+        pm_session_pass_executes(command, count, buffers);
+}
+
 void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
 {
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL || command->pass.place == PM_PLACE_OUTSIDE)
         return;
-    if (command->repeats) {
+    struct pm_pass_instance *pass = &command->pass;
+    if (command->repeats || pass->executes) {
         pm_session_pass_ended(command);
+        if (!command->repeats)
+            pm_trials_pass_was(device->trials, pass->slot, pass->worth);
         return;
     }
-    struct pm_pass_instance *pass = &command->pass;
     if (pass->place != PM_PLACE_TIMED_PASS)
         pass->timed.count = 0;
     if (pass->started)

@@ -55,6 +55,8 @@ struct pm_trial {
     uint64_t seed;
     uint64_t begun_at;     /* heartbeat */
     _Atomic uint32_t kind; /* of use: enum trial_use */
+    _Atomic bool untimed;  /* it is drawn with in secondary command buffers, where nothing can be
+                              timed in turn */
     bool compute;
     _Atomic bool awake;      /* changed under the lock */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */

@@ -57,27 +57,6 @@ static void recordings_that_repeat(void **state)
     trying_close();
 }
 
-static void secondary_command_buffers(void **state)
-{
-    (void)state;
-    trying_open(80000, NULL);
-    uint64_t position = trying.h.driver->position();
-    VkCommandBuffer primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    VkCommandBuffer secondary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    for (int i = 0; i < 8; i++) {
-        pm_harness_begin(&trying.h, secondary, TRYING_ONCE);
-        trying_dispatch(secondary);
-        PM_CHECK(trying.h.vk.EndCommandBuffer(secondary));
-        pm_harness_begin(&trying.h, primary, TRYING_ONCE);
-        trying.h.vk.CmdExecuteCommands(primary, 1, &secondary);
-        PM_CHECK(trying.h.vk.EndCommandBuffer(primary));
-        pm_harness_submit(&trying.h, trying.h.queue, primary, VK_NULL_HANDLE);
-        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
-    }
-    assert_untried(position);
-    trying_close();
-}
-
 /* Statistics of a pipeline must not be a variant's. */
 static void inside_queries(void **state)
 {
@@ -136,8 +115,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(without_valid_bits),     PM_LAYERED_TEST(without_the_kind),
-        PM_LAYERED_TEST(recordings_that_repeat), PM_LAYERED_TEST(secondary_command_buffers),
-        PM_LAYERED_TEST(inside_queries),         PM_LAYERED_TEST(a_lost_device),
+        PM_LAYERED_TEST(recordings_that_repeat), PM_LAYERED_TEST(inside_queries),
+        PM_LAYERED_TEST(a_lost_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,53 @@
+#include "tests/layer/trial/secondary_frames.h"
+
+static struct frame {
+    VkCommandBuffer secondary, primary;
+    bool draws; /* or it dispatches */
+} frame;
+
+void secondary_allocate(bool draws)
+{
+    frame = (struct frame){
+        .secondary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY),
+        .primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY),
+        .draws = draws,
+    };
+}
+
+void secondary_record(VkCommandBufferUsageFlags flags)
+{
+    pm_harness_begin(&trying.h, frame.secondary,
+                     flags | (frame.draws ? VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT : 0));
+    pm_harness_bind_set(&trying.h, frame.secondary);
+    if (frame.draws) {
+        trying.h.vk.CmdBindPipeline(frame.secondary, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                    trying.graphics);
+        trying.h.vk.CmdDraw(frame.secondary, 3, 1, 0, 0);
+        trying.h.vk.CmdDraw(frame.secondary, 3, 1, 0, 0);
+    } else {
+        trying_dispatch(frame.secondary);
+    }
+    PM_CHECK(trying.h.vk.EndCommandBuffer(frame.secondary));
+}
+
+void secondary_record_primary(VkCommandBufferUsageFlags flags)
+{
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = trying.h.render_pass,
+                                        .framebuffer = trying.h.framebuffer,
+                                        .renderArea = {{0, 0}, {64, 64}}};
+    pm_harness_begin(&trying.h, frame.primary, flags);
+    if (frame.draws)
+        trying.h.vk.CmdBeginRenderPass(frame.primary, &info,
+                                       VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+    trying.h.vk.CmdExecuteCommands(frame.primary, 1, &frame.secondary);
+    if (frame.draws)
+        trying.h.vk.CmdEndRenderPass(frame.primary);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(frame.primary));
+}
+
+void secondary_submit(void)
+{
+    pm_harness_submit(&trying.h, trying.h.queue, frame.primary, VK_NULL_HANDLE);
+    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+}

@@ -1,0 +1,16 @@
+/*
+ * Frames of a secondary command buffer and the primary one that executes it, for tests of trials.
+ */
+#pragma once
+
+#include "tests/layer/trial/trying.h"
+
+enum { SECONDARY_SIMULTANEOUS = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
+
+/* Of the session that was opened: two draws in a render pass instance, or a dispatch. */
+void secondary_allocate(bool draws);
+
+/* Records the one, or what executes it; submits that, and waits. */
+void secondary_record(VkCommandBufferUsageFlags flags);
+void secondary_record_primary(VkCommandBufferUsageFlags flags);
+void secondary_submit(void);

@@ -1,0 +1,108 @@
+/* Trials over sessions of what is drawn in secondary command buffers: in the render pass instances
+ * that execute them (sessions.h). */
+#include "tests/layer/trial/secondary_frames.h"
+#include "tests/patience.h"
+
+#include <stdlib.h>
+
+enum { SUBMISSIONS = 100 };
+
+/* How a program records. */
+struct program {
+    bool draws;
+    VkCommandBufferUsageFlags flags; /* of its secondary command buffers */
+    bool anew, primary_anew;         /* in each frame */
+};
+
+static void run_frames(const struct program *program)
+{
+    for (int i = 0; i < SUBMISSIONS; i++) {
+        if (program->anew)
+            secondary_record(program->flags);
+        if (program->anew || program->primary_anew)
+            secondary_record_primary(program->primary_anew ? TRYING_ONCE : 0);
+        secondary_submit();
+    }
+}
+
+/* A session of it, until it is timed or found that it must be over sessions. */
+static void run_session(const struct program *program, const char *until_logged)
+{
+    const uint32_t logged = optimized_logged(until_logged);
+    uint64_t until = 0;
+    trying.dispatches = !program->draws;
+    trying.background = true;
+    trying.variant_cost = 80000;
+    pm_harness_open(&trying.h, NULL);
+    trying.h.driver->set_binned(true);
+    if (program->draws)
+        trying.graphics = optimized_graphics(&trying.h);
+    else
+        trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    secondary_allocate(program->draws);
+    secondary_record(program->flags);
+    secondary_record_primary(program->primary_anew ? TRYING_ONCE : 0);
+    do
+        run_frames(program);
+    while (optimized_logged(until_logged) == logged && patience(&until));
+    trying_close();
+}
+
+/* Two sessions, one with each side, say what it takes with this one. */
+static void try_over_sessions(const struct program *program)
+{
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    run_session(program, "timed in turn: sessions are");
+    optimized_assert_logged("timed a session", 0);
+    for (int i = 0; i < 2; i++)
+        run_session(program, "timed a session");
+    optimized_assert_logged(program->draws ? "(200000 ns)" : "(100000 ns)", 1);
+    optimized_assert_logged(program->draws ? "(160000 ns)" : "(80000 ns)", 1);
+    optimized_assert_logged("1 pairs of sessions", 1);
+}
+
+static void kept_ones(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){.draws = true});
+}
+
+static void kept_dispatches(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){.draws = false});
+}
+
+static void kept_ones_in_what_is_recorded_anew(void **state)
+{
+    (void)state;
+    try_over_sessions(
+        &(struct program){.draws = true, .flags = SECONDARY_SIMULTANEOUS, .primary_anew = true});
+}
+
+/* Where draws cannot be timed one by one. */
+static void what_is_recorded_anew(void **state)
+{
+    (void)state;
+    try_over_sessions(
+        &(struct program){.draws = true, .flags = TRYING_ONCE, .anew = true, .primary_anew = true});
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(kept_ones),
+        PM_LAYERED_TEST(kept_dispatches),
+        PM_LAYERED_TEST(kept_ones_in_what_is_recorded_anew),
+        PM_LAYERED_TEST(what_is_recorded_anew),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -17,7 +17,9 @@ struct measurement {
     uint32_t next_waiting; /* likewise */
     uint64_t mask;         /* of the queue family's valid bits */
     uint64_t started;      /* of trials over sessions: what its first query was when read last */
-    struct pm_mark mark;   /* its latest submission */
+    uint64_t left[2];      /* by an earlier submission: its queries, where has_left */
+    bool has_left;
+    struct pm_mark mark; /* its latest submission */
     struct pm_timed_uses timed;
     bool ended;
     bool submitted; /* once: later submissions are not read */
@@ -34,8 +36,8 @@ struct pm_timing {
     uint32_t *bits;    /* valid, by queue family; owned */
     uint32_t families; /* entries of bits */
     _Atomic uint64_t used[WORDS];
-    pthread_mutex_t
-        lock; /* below, and mark, submitted, recorded and waiting of every measurement */
+    pthread_mutex_t lock; /* below, and of every measurement started, left, has_left, mark,
+                             submitted, recorded and waiting */
     struct measurement measurements[MEASUREMENTS];
     uint32_t first_waiting;
     bool reading; /* the driver is asked for queries, none of which may be reset meanwhile */
@@ -214,11 +216,51 @@ static bool is_wanted(const struct measurement *measurement)
     return wanted;
 }
 
+/* The two queries of a measurement. false: they are not there. */
+static bool read_one(struct pm_timing *timing, uint32_t index, uint64_t values[2])
+{
+    struct pm_device *device = timing->device;
+    uint64_t queries[2][2] = {{0}}; /* value, and whether it is there */
+    const VkResult result = device->dispatch.GetQueryPoolResults(
+        device->handle, timing->pool, 2 * index, 2, sizeof queries, queries, sizeof *queries,
+        VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WITH_AVAILABILITY_BIT);
+    if (result == VK_ERROR_DEVICE_LOST)
+        pm_device_was_lost(device);
+    for (int i = 0; i < 2; i++)
+        values[i] = queries[i][0];
+    return result == VK_SUCCESS && queries[0][1] != 0 && queries[1][1] != 0;
+}
+
+/* Where the driver is asked only for what is done: what the recording's submission before has left.
+ * A program that submits it again as soon as it is done leaves the poller no time, and without
+ * SIMULTANEOUS_USE it is done by now. While it is wanted, once for each time that the poller takes.
+ */
+static void look_back(struct pm_timing *timing, const struct pm_command *command)
+{
+    for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
+        struct measurement *measurement = &timing->measurements[i];
+        if (measurement->timed.session_count == 0 || !is_wanted(measurement))
+            continue;
+        pthread_mutex_lock(&timing->lock);
+        const bool wanted = measurement->waiting && !measurement->has_left;
+        pthread_mutex_unlock(&timing->lock);
+        uint64_t left[2];
+        if (!wanted || !read_one(timing, i, left))
+            continue;
+        pthread_mutex_lock(&timing->lock);
+        measurement->has_left = left[0] != measurement->started;
+        memcpy(measurement->left, left, sizeof left);
+        pthread_mutex_unlock(&timing->lock);
+    }
+}
+
 void pm_timing_submit(struct pm_command *command, const struct pm_queue *queue)
 {
     struct pm_timing *timing = command->device->timing;
     const struct pm_mark mark = pm_marks_next(timing->marks, queue);
     bool any = false;
+    if (timing->marks != NULL && command->repeats && !command->simultaneous)
+        look_back(timing, command);
     pthread_mutex_lock(&timing->lock);
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct measurement *measurement = &timing->measurements[i];
@@ -303,6 +345,7 @@ bool pm_timing_is_waiting(const struct pm_timing *timing)
 struct reading {
     uint32_t first, last;
     bool asked[MEASUREMENTS];             /* for */
+    bool left[MEASUREMENTS];              /* there are earlier ones, which come first */
     bool recorded[MEASUREMENTS];          /* when it was asked for */
     uint64_t queries[MEASUREMENTS][2][2]; /* value, and whether it is there */
 };
@@ -322,10 +365,12 @@ static uint32_t detach(struct pm_timing *timing, struct reading *reading)
     reading->first = MEASUREMENTS;
     reading->last = 0;
     memset(reading->asked, 0, sizeof reading->asked);
+    memset(reading->left, 0, sizeof reading->left);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
         const struct measurement *measurement = &timing->measurements[i];
         reading->asked[i] =
             !is_taken(measurement) && pm_marks_done(timing->marks, measurement->mark);
+        reading->left[i] = !is_taken(measurement) && measurement->has_left;
         reading->recorded[i] = measurement->recorded;
         reading->first = i < reading->first ? i : reading->first;
         reading->last = i > reading->last ? i : reading->last;
@@ -363,6 +408,24 @@ static void read_queries(struct pm_timing *timing, struct reading *reading)
         if (end > first)
             read_range(timing, reading, first, end - first);
     }
+}
+
+/* Those that an earlier submission left are taken before others. */
+static void take_left(struct pm_timing *timing, struct reading *reading)
+{
+    pthread_mutex_lock(&timing->lock);
+    for (uint32_t i = reading->first; i <= reading->last; i++) {
+        if (!reading->left[i])
+            continue;
+        struct measurement *measurement = &timing->measurements[i];
+        for (int query = 0; query < 2; query++) {
+            reading->queries[i][query][0] = measurement->left[query];
+            reading->queries[i][query][1] = 1;
+        }
+        reading->asked[i] = true;
+        measurement->has_left = false;
+    }
+    pthread_mutex_unlock(&timing->lock);
 }
 
 /* Of trials over sessions what an earlier submission left may still be there. */
@@ -413,6 +476,7 @@ void pm_timing_poll(struct pm_timing *timing, pm_timing_taker take, void *user)
     if (first == PM_TIMING_NONE)
         return;
     read_queries(timing, &reading);
+    take_left(timing, &reading);
     for (uint32_t i = first; i != PM_TIMING_NONE; i = timing->measurements[i].next_waiting) {
         const struct pm_timed_uses *timed = &timing->measurements[i].timed;
         if (!is_there(timing, &reading, i))

@@ -46,8 +46,13 @@ void secondary_record_primary(VkCommandBufferUsageFlags flags)
     PM_CHECK(trying.h.vk.EndCommandBuffer(frame.primary));
 }
 
+void secondary_submit_with(VkFence fence)
+{
+    pm_harness_submit(&trying.h, trying.h.queue, frame.primary, fence);
+}
+
 void secondary_submit(void)
 {
-    pm_harness_submit(&trying.h, trying.h.queue, frame.primary, VK_NULL_HANDLE);
+    secondary_submit_with(VK_NULL_HANDLE);
     PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
 }

@@ -14,3 +14,5 @@ void secondary_allocate(bool draws);
 void secondary_record(VkCommandBufferUsageFlags flags);
 void secondary_record_primary(VkCommandBufferUsageFlags flags);
 void secondary_submit(void);
+/* Submits it, and waits for nothing. */
+void secondary_submit_with(VkFence fence);

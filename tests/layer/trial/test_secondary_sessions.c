@@ -25,11 +25,8 @@ static void run_frames(const struct program *program)
     }
 }
 
-/* A session of it, until it is timed or found that it must be over sessions. */
-static void run_session(const struct program *program, const char *until_logged)
+static void open_session(const struct program *program)
 {
-    const uint32_t logged = optimized_logged(until_logged);
-    uint64_t until = 0;
     trying.dispatches = !program->draws;
     trying.background = true;
     trying.variant_cost = 80000;
@@ -43,14 +40,22 @@ static void run_session(const struct program *program, const char *until_logged)
     secondary_allocate(program->draws);
     secondary_record(program->flags);
     secondary_record_primary(program->primary_anew ? TRYING_ONCE : 0);
+}
+
+/* A session of it, until it is timed or found that it must be over sessions. */
+static void run_session(const struct program *program, const char *until_logged)
+{
+    const uint32_t logged = optimized_logged(until_logged);
+    uint64_t until = 0;
+    open_session(program);
     do
         run_frames(program);
     while (optimized_logged(until_logged) == logged && patience(&until));
     trying_close();
 }
 
-/* Two sessions, one with each side, say what it takes with this one. */
-static void try_over_sessions(const struct program *program)
+/* The sessions to come have a trial of what nothing proves. */
+static void prepare(void)
 {
     setenv("PM_NULL_DRIVER_ID", "1", 1);
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
@@ -60,6 +65,12 @@ static void try_over_sessions(const struct program *program)
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+}
+
+/* Two sessions, one with each side, say what it takes with this one. */
+static void try_over_sessions(const struct program *program)
+{
+    prepare();
     run_session(program, "timed in turn: sessions are");
     optimized_assert_logged("timed a session", 0);
     for (int i = 0; i < 2; i++)
@@ -88,6 +99,33 @@ static void kept_ones_in_what_is_recorded_anew(void **state)
         &(struct program){.draws = true, .flags = SECONDARY_SIMULTANEOUS, .primary_anew = true});
 }
 
+/* As soon as it is done it is submitted again: hardly ever does anybody see that it is. */
+static void what_is_submitted_without_a_pause(void **state)
+{
+    (void)state;
+    enum { MOST = 3000, MICROSECONDS = 2000 };
+    const struct program program = {.draws = true};
+    prepare();
+    /* lavapipe, which is asked only for what is done. */
+    setenv("PM_NULL_DRIVER_ID", "13", 1);
+    run_session(&program, "timed in turn: sessions are");
+    open_session(&program);
+    trying.h.driver->set_delay(MICROSECONDS);
+    const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    VkFence fence;
+    PM_CHECK(trying.h.vk.CreateFence(trying.h.device, &info, NULL, &fence));
+    for (int i = 0; i < MOST && optimized_logged("timed a session") == 0; i++) {
+        secondary_submit_with(fence);
+        PM_CHECK(trying.h.vk.WaitForFences(trying.h.device, 1, &fence, VK_TRUE, UINT64_MAX));
+        PM_CHECK(trying.h.vk.ResetFences(trying.h.device, 1, &fence));
+    }
+    trying.h.driver->set_delay(0);
+    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    trying.h.vk.DestroyFence(trying.h.device, fence, NULL);
+    optimized_assert_logged("timed a session", 1);
+    trying_close();
+}
+
 /* Where draws cannot be timed one by one. */
 static void what_is_recorded_anew(void **state)
 {
@@ -102,6 +140,7 @@ int main(void)
         PM_LAYERED_TEST(kept_ones),
         PM_LAYERED_TEST(kept_dispatches),
         PM_LAYERED_TEST(kept_ones_in_what_is_recorded_anew),
+        PM_LAYERED_TEST(what_is_submitted_without_a_pause),
         PM_LAYERED_TEST(what_is_recorded_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

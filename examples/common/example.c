@@ -9,6 +9,7 @@
 
 struct frame {
     VkCommandBuffer commands;
+    VkCommandBuffer secondaries[PM_EXAMPLE_MAX_PASSES];
     VkFence fence;
     VkQueryPool queries; /* NULL: passes are not timed */
     struct pm_gpu_buffer picture;
@@ -60,6 +61,19 @@ static bool create_queries(const struct program *p, struct frame *frame, struct 
                         "vkCreateQueryPool", error);
 }
 
+static bool allocate_secondaries(const struct program *p, struct frame *frame,
+                                 struct pm_error *error)
+{
+    const VkCommandBufferAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+        .commandPool = p->gpu.pool,
+        .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+        .commandBufferCount = p->pass_count,
+    };
+    return pm_gpu_check(vkAllocateCommandBuffers(p->gpu.device, &info, frame->secondaries),
+                        "vkAllocateCommandBuffers", error);
+}
+
 static bool create_frame(const struct program *p, struct frame *frame, struct pm_error *error)
 {
     const VkCommandBufferAllocateInfo commands = {
@@ -76,6 +90,7 @@ static bool create_frame(const struct program *p, struct frame *frame, struct pm
                         "vkAllocateCommandBuffers", error) &&
            pm_gpu_check(vkCreateFence(p->gpu.device, &fence, NULL, &frame->fence), "vkCreateFence",
                         error) &&
+           (!p->options->secondary || allocate_secondaries(p, frame, error)) &&
            (!p->options->passes || create_queries(p, frame, error));
 }
 
@@ -147,8 +162,14 @@ static bool record_frame(struct program *p, uint32_t index, struct pm_error *err
     };
     if (!pm_gpu_check(vkBeginCommandBuffer(frame->commands, &begin), "vkBeginCommandBuffer", error))
         return false;
-    const struct pm_example_recording recording = {.commands = frame->commands,
-                                                   .queries = frame->queries};
+    VkResult result = VK_SUCCESS;
+    const struct pm_example_recording recording = {
+        .commands = frame->commands,
+        .queries = frame->queries,
+        .secondaries = p->options->secondary ? frame->secondaries : NULL,
+        .usage = begin.flags,
+        .result = &result,
+    };
     /* What the frame before wrote and read, it has; its picture too. */
     pm_gpu_memory_barrier(
         frame->commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
@@ -165,7 +186,8 @@ static bool record_frame(struct program *p, uint32_t index, struct pm_error *err
     p->example->record(p->renderer, index, &recording);
     record_picture(p, frame);
     frame->recorded = true;
-    return pm_gpu_check(vkEndCommandBuffer(frame->commands), "vkEndCommandBuffer", error);
+    return pm_gpu_check(result, "a secondary command buffer", error) &&
+           pm_gpu_check(vkEndCommandBuffer(frame->commands), "vkEndCommandBuffer", error);
 }
 
 /* Records the commands, unless they are there already and stay, and submits them. */

@@ -32,12 +32,28 @@ struct pm_example_setting {
 /* Where a frame's commands are recorded. */
 struct pm_example_recording {
     VkCommandBuffer commands;
-    VkQueryPool queries; /* NULL: passes are not timed */
+    VkQueryPool queries;                /* NULL: passes are not timed */
+    const VkCommandBuffer *secondaries; /* one a pass, into which it is recorded; NULL: none */
+    VkCommandBufferUsageFlags usage;    /* theirs */
+    VkResult *result;                   /* what failed of them first */
 };
 
 /* Called at the end of each pass, in the order of their names, outside render passes: everything
  * recorded since the pass before counts as this pass. */
 void pm_example_pass_done(const struct pm_example_recording *recording, uint32_t pass);
+
+/* A part of a pass, in the secondary command buffer of the pass where there are such: on a render
+ * target (gpu.h, pm_gpu_pass_begin), or dispatches. Returns where it is recorded; nothing is bound
+ * there. */
+struct pm_example_target {
+    VkRenderPass pass;
+    VkFramebuffer target;
+    uint32_t width, height, colors;
+};
+VkCommandBuffer pm_example_begin(const struct pm_example_recording *recording, uint32_t pass,
+                                 const struct pm_example_target *target);
+void pm_example_end(const struct pm_example_recording *recording, uint32_t pass,
+                    const struct pm_example_target *target);
 
 struct pm_example {
     const char *name;    /* the program's */
@@ -46,6 +62,7 @@ struct pm_example {
         const char *name, *help;
     } scenes[4];
     unsigned scene_count;
+    bool secondaries;                          /* its passes can be in secondary command buffers */
     const char *passes[PM_EXAMPLE_MAX_PASSES]; /* their names; NULL behind the last */
     size_t renderer_size;                      /* bytes; zeroed before init */
 
@@ -70,7 +87,7 @@ struct pm_example_options {
     unsigned scene;
     uint64_t seed;
     const char *png, *hash, *time, *passes, *device; /* NULL: not given */
-    bool record_once, scalar, step, quiet;
+    bool record_once, scalar, secondary, step, quiet;
 };
 
 /* 0: run; 1: help was printed; -1: usage error, printed. */

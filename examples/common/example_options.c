@@ -27,6 +27,7 @@ static void print_help(const struct pm_example *example)
           "                   hands them to the driver\n"
           "  --device NAME    use the device whose name contains NAME\n"
           "  --record-once    record the commands once, submit them every frame\n"
+          "  --secondary      record each pass into a secondary command buffer\n"
           "  --quiet          say nothing\n"
           "  --help           this text\n",
           stdout);
@@ -68,16 +69,28 @@ enum {
     SCALAR,
     DEVICE,
     ONCE,
+    SECONDARY,
     QUIET,
     HELP
 };
 
 static const struct option known[] = {
-    {"frames", 1, NULL, FRAMES}, {"size", 1, NULL, SIZE},     {"scene", 1, NULL, SCENE},
-    {"seed", 1, NULL, SEED},     {"png", 1, NULL, PNG},       {"hash", 1, NULL, HASH},
-    {"time", 1, NULL, TIME},     {"passes", 1, NULL, PASSES}, {"step", 0, NULL, STEP},
-    {"scalar", 0, NULL, SCALAR}, {"device", 1, NULL, DEVICE}, {"record-once", 0, NULL, ONCE},
-    {"quiet", 0, NULL, QUIET},   {"help", 0, NULL, HELP},     {0},
+    {"frames", 1, NULL, FRAMES},
+    {"size", 1, NULL, SIZE},
+    {"scene", 1, NULL, SCENE},
+    {"seed", 1, NULL, SEED},
+    {"png", 1, NULL, PNG},
+    {"hash", 1, NULL, HASH},
+    {"time", 1, NULL, TIME},
+    {"passes", 1, NULL, PASSES},
+    {"step", 0, NULL, STEP},
+    {"scalar", 0, NULL, SCALAR},
+    {"device", 1, NULL, DEVICE},
+    {"record-once", 0, NULL, ONCE},
+    {"secondary", 0, NULL, SECONDARY},
+    {"quiet", 0, NULL, QUIET},
+    {"help", 0, NULL, HELP},
+    {0},
 };
 
 static bool set_number(const struct pm_example *example, struct pm_example_options *o, int option)
@@ -128,6 +141,9 @@ static void set_other(struct pm_example_options *o, int option)
     case ONCE:
         o->record_once = true;
         break;
+    case SECONDARY:
+        o->secondary = true;
+        break;
     default:
         o->quiet = true;
         break;
@@ -146,6 +162,10 @@ int pm_example_parse(const struct pm_example *example, struct pm_example_options
         }
         if (option < FRAMES) {
             fprintf(stderr, "%s: see --help\n", example->name);
+            return -1;
+        }
+        if (option == SECONDARY && !example->secondaries) {
+            fprintf(stderr, "%s: it has no secondary command buffers\n", example->name);
             return -1;
         }
         if (option != FRAMES && option != SIZE && option != SCENE && option != SEED) {

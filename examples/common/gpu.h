@@ -132,6 +132,9 @@ bool pm_gpu_pass_create(const struct pm_gpu *gpu, const struct pm_gpu_attachment
  * viewport and scissor set. colors: colour attachments, before the depth attachment. */
 void pm_gpu_pass_begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
                        uint32_t width, uint32_t height, uint32_t colors);
+/* The same where its calls are in secondary command buffers, which set viewport and scissor. */
+void pm_gpu_pass_begin_secondary(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                                 uint32_t width, uint32_t height, uint32_t colors);
 
 /* ---- descriptors ---- */
 

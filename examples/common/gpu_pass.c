@@ -90,8 +90,8 @@ bool pm_gpu_pass_create(const struct pm_gpu *gpu, const struct pm_gpu_attachment
                         "vkCreateFramebuffer", error);
 }
 
-void pm_gpu_pass_begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
-                       uint32_t width, uint32_t height, uint32_t colors)
+static void begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target, uint32_t width,
+                  uint32_t height, uint32_t colors, VkSubpassContents contents)
 {
     VkClearValue clears[PM_GPU_MAX_ATTACHMENTS] = {0};
     clears[colors].depthStencil.depth = 1.0f;
@@ -103,6 +103,19 @@ void pm_gpu_pass_begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffe
         .clearValueCount = colors + 1,
         .pClearValues = clears,
     };
-    vkCmdBeginRenderPass(commands, &info, VK_SUBPASS_CONTENTS_INLINE);
+    vkCmdBeginRenderPass(commands, &info, contents);
+}
+
+void pm_gpu_pass_begin(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                       uint32_t width, uint32_t height, uint32_t colors)
+{
+    begin(commands, pass, target, width, height, colors, VK_SUBPASS_CONTENTS_INLINE);
     pm_gpu_viewport(commands, width, height);
+}
+
+void pm_gpu_pass_begin_secondary(VkCommandBuffer commands, VkRenderPass pass, VkFramebuffer target,
+                                 uint32_t width, uint32_t height, uint32_t colors)
+{
+    begin(commands, pass, target, width, height, colors,
+          VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
 }

@@ -14,6 +14,7 @@ int main(int argc, char **argv)
                    {"valley", "valley in the evening"},
                    {"hall", "hall by day"}},
         .scene_count = PM_SCENES,
+        .secondaries = true,
         .passes = {"shadow", "geometry", "sun", "lights", "spots", "bright", "blur", "tonemap"},
         .renderer_size = sizeof(struct pm_renderer),
         .init = pm_renderer_init,

@@ -62,14 +62,20 @@ static void draw_object(const struct pm_renderer *r, VkCommandBuffer commands,
     vkCmdDrawIndexed(commands, object->mesh.count, 1, object->mesh.first, 0, 0);
 }
 
-void pm_renderer_draw_shadows(const struct pm_renderer *r, VkCommandBuffer commands,
-                              VkDescriptorSet frame_set)
+static void bind_geometry(const struct pm_renderer *r, VkCommandBuffer commands,
+                          VkDescriptorSet frame_set)
 {
     const VkDeviceSize start = 0;
     vkCmdBindVertexBuffers(commands, 0, 1, &r->vertices.handle, &start);
     vkCmdBindIndexBuffer(commands, r->indices.handle, 0, VK_INDEX_TYPE_UINT32);
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->geometry_pipeline_layout,
                             0, 1, &frame_set, 0, NULL);
+}
+
+void pm_renderer_draw_shadows(const struct pm_renderer *r, VkCommandBuffer commands,
+                              VkDescriptorSet frame_set)
+{
+    bind_geometry(r, commands, frame_set);
     for (int leaves = 0; leaves <= 1; leaves++) {
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS,
                           leaves ? r->shadow_leaf : r->shadow_solid);
@@ -85,21 +91,24 @@ void pm_renderer_draw_shadows(const struct pm_renderer *r, VkCommandBuffer comma
 static void record_geometry(const struct pm_renderer *r, const struct pm_frame *frame,
                             const struct pm_example_recording *recording)
 {
-    const VkCommandBuffer commands = recording->commands;
-    pm_gpu_pass_begin(commands, r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE, PM_SHADOW_SIDE,
-                      0);
+    const struct pm_example_target shadow = {r->shadow_pass, r->shadow_target, PM_SHADOW_SIDE,
+                                             PM_SHADOW_SIDE, 0};
+    VkCommandBuffer commands = pm_example_begin(recording, PASS_SHADOW, &shadow);
     pm_renderer_draw_shadows(r, commands, frame->frame_set);
-    vkCmdEndRenderPass(commands);
+    pm_example_end(recording, PASS_SHADOW, &shadow);
     pm_example_pass_done(recording, PASS_SHADOW);
 
-    pm_gpu_pass_begin(commands, r->geometry_pass, r->geometry_target, r->width, r->height, 3);
+    const struct pm_example_target geometry = {r->geometry_pass, r->geometry_target, r->width,
+                                               r->height, 3};
+    commands = pm_example_begin(recording, PASS_GEOMETRY, &geometry);
+    bind_geometry(r, commands, frame->frame_set);
     for (int material = 0; material < PM_MATERIAL_COUNT; material++) {
         vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->materials[material]);
         for (uint32_t i = 0; i < r->scene.object_count; i++)
             if ((int)r->scene.objects[i].material == material)
                 draw_object(r, commands, &r->scene.objects[i]);
     }
-    vkCmdEndRenderPass(commands);
+    pm_example_end(recording, PASS_GEOMETRY, &geometry);
     pm_example_pass_done(recording, PASS_GEOMETRY);
 }
 
@@ -118,25 +127,20 @@ static void record_quads(const struct pm_renderer *r, VkCommandBuffer commands, 
     }
 }
 
-static void record_light(const struct pm_renderer *r, const struct pm_frame *frame,
-                         const struct pm_example_recording *recording)
+static void record_light_pass(const struct pm_renderer *r, const struct pm_frame *frame,
+                              const struct pm_example_recording *recording, uint32_t pass,
+                              VkPipeline pipeline)
 {
-    const VkCommandBuffer commands = recording->commands;
+    const struct pm_example_target target = {pass == PASS_SUN ? r->sun_pass : r->light_pass,
+                                             pass == PASS_SUN ? r->sun_target : r->light_target,
+                                             r->width, r->height, 1};
+    const VkCommandBuffer commands = pm_example_begin(recording, pass, &target);
     const VkDescriptorSet sets[] = {frame->frame_set, frame->light_set};
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_GRAPHICS, r->light_pipeline_layout, 0,
                             2, sets, 0, NULL);
-    pm_gpu_pass_begin(commands, r->sun_pass, r->sun_target, r->width, r->height, 1);
-    record_quads(r, commands, r->light);
-    vkCmdEndRenderPass(commands);
-    pm_example_pass_done(recording, PASS_SUN);
-    pm_gpu_pass_begin(commands, r->light_pass, r->light_target, r->width, r->height, 1);
-    record_quads(r, commands, r->lights);
-    vkCmdEndRenderPass(commands);
-    pm_example_pass_done(recording, PASS_LIGHTS);
-    pm_gpu_pass_begin(commands, r->light_pass, r->light_target, r->width, r->height, 1);
-    record_quads(r, commands, r->spots);
-    vkCmdEndRenderPass(commands);
-    pm_example_pass_done(recording, PASS_SPOTS);
+    record_quads(r, commands, pipeline);
+    pm_example_end(recording, pass, &target);
+    pm_example_pass_done(recording, pass);
 }
 
 static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, uint32_t vertical)
@@ -149,23 +153,37 @@ static void record_blur(const struct pm_renderer *r, VkCommandBuffer commands, u
     pm_gpu_between_dispatches(commands);
 }
 
+static VkCommandBuffer begin_post(const struct pm_renderer *r, const struct pm_frame *frame,
+                                  const struct pm_example_recording *recording, uint32_t pass,
+                                  VkPipeline pipeline)
+{
+    const VkCommandBuffer commands = pm_example_begin(recording, pass, NULL);
+    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->post_pipeline_layout, 0, 1,
+                            &frame->post_set, 0, NULL);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    return commands;
+}
+
+static void end_post(const struct pm_example_recording *recording, uint32_t pass)
+{
+    pm_example_end(recording, pass, NULL);
+    pm_example_pass_done(recording, pass);
+}
+
 static void record_post(const struct pm_renderer *r, const struct pm_frame *frame,
                         const struct pm_example_recording *recording)
 {
-    const VkCommandBuffer commands = recording->commands;
-    vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->post_pipeline_layout, 0, 1,
-                            &frame->post_set, 0, NULL);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->bright);
+    VkCommandBuffer commands = begin_post(r, frame, recording, PASS_BRIGHT, r->bright);
     vkCmdDispatch(commands, (r->bloom_a.width + 7) / 8, (r->bloom_a.height + 7) / 8, 1);
     pm_gpu_between_dispatches(commands);
-    pm_example_pass_done(recording, PASS_BRIGHT);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->blur);
+    end_post(recording, PASS_BRIGHT);
+    commands = begin_post(r, frame, recording, PASS_BLUR, r->blur);
     record_blur(r, commands, 0);
     record_blur(r, commands, 1);
-    pm_example_pass_done(recording, PASS_BLUR);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, r->tonemap);
+    end_post(recording, PASS_BLUR);
+    commands = begin_post(r, frame, recording, PASS_TONEMAP, r->tonemap);
     vkCmdDispatch(commands, (r->width + 7) / 8, (r->height + 7) / 8, 1);
-    pm_example_pass_done(recording, PASS_TONEMAP);
+    end_post(recording, PASS_TONEMAP);
 }
 
 void pm_renderer_record(void *renderer, uint32_t index,
@@ -179,6 +197,8 @@ void pm_renderer_record(void *renderer, uint32_t index,
                           VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
                           VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
     record_geometry(r, frame, recording);
-    record_light(r, frame, recording);
+    record_light_pass(r, frame, recording, PASS_SUN, r->light);
+    record_light_pass(r, frame, recording, PASS_LIGHTS, r->lights);
+    record_light_pass(r, frame, recording, PASS_SPOTS, r->spots);
     record_post(r, frame, recording);
 }

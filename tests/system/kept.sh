@@ -5,8 +5,8 @@
 # program records every frame anew, whose windows are the same. Where the driver has no VK_EXT_conditional_rendering it
 # draws the same too.
 #
-# usage: kept.sh DRIVER PROGRAM SIZE
-driver_name=$1 program_name=$2 size=$3
+# usage: kept.sh DRIVER PROGRAM SIZE [secondary]      each pass in a secondary command buffer
+driver_name=$1 program_name=$2 size=$3 more=${4:+--$4}
 set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
 driver "$driver_name"
@@ -17,7 +17,7 @@ frames=60
 draw() {
     local out=$scratch/$1
     shift
-    run_quietly "$scratch/log" "$program" --quiet --frames $frames --size "$size" --hash "$out" "$@"
+    run_quietly "$scratch/log" "$program" --quiet --frames $frames --size "$size" --hash "$out" $more "$@"
 }
 
 # Windows of 8 frames, about 18 frames apart, the same in each run.

@@ -68,8 +68,10 @@ struct pm_session_half {
     bool there;
     bool variant;                          /* the side */
     int64_t at;                            /* CLOCK_REALTIME, seconds */
-    uint64_t nanoseconds[PM_SESSION_USES]; /* by use, in the order of their recording; 0: none */
-    uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known */
+    uint64_t nanoseconds[PM_SESSION_USES]; /* by use; 0: none */
+    uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known, or
+                                              without a time none; else without one the use was
+                                              there, and could not be timed */
 };
 
 struct pm_kept_variant {

@@ -309,14 +309,16 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
     const bool twice = may_repeat && may_hold_twice(command);
     const bool sampled =
         twice ? pm_sampling_begin_kept(sampling) : pm_sampling_begin(sampling, may_repeat);
-    const bool timed = may_be_timed && (sampled || pm_sampling_begin_timed(sampling));
+    const bool timed = may_be_timed && (!may_repeat || pm_sampling_times_kept(sampling)) &&
+                       (sampled || pm_sampling_begin_timed(sampling));
     if (!sampled && !timed)
         return;
     command->touched = true;
     if (command->random.state[0] == 0 && command->random.state[1] == 0)
         pm_random_init(&command->random, pm_sampling_seed(sampling));
     /* One thing at a time: what is sampled takes longer. */
-    if (timed && (!sampled || (pm_random_next(&command->random) & 1) != 0)) {
+    const bool wins = may_repeat && sampling->times_kept;
+    if (timed && (!sampled || wins || (pm_random_next(&command->random) & 1) != 0)) {
         command->recording = PM_RECORDING_TIMED;
         command->countdown = PM_NEVER;
     } else if (twice) {

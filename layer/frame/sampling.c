@@ -37,7 +37,9 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     double in_windows = config->sampler.window_frames * config->sampler.window_probability;
     sampling->share = config->sampler.window_probability >= 1 ? 1 : in_windows / (in_windows + 1);
     pthread_mutex_init(&sampling->lock, NULL);
-    pm_random_init(&sampling->random, pm_session_seed(device->instance));
+    const uint64_t seed = pm_session_seed(device->instance);
+    pm_random_init(&sampling->random, seed);
+    sampling->times_kept = (pm_random_mix(seed + 1) & 1) != 0;
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);
@@ -257,6 +259,18 @@ bool pm_sampling_begin_kept(struct pm_sampling *sampling)
     set_armed(sampling, true);
     pthread_mutex_unlock(&sampling->lock);
     return true;
+}
+
+/* Whether every recording that the game keeps would be sampled. */
+static bool samples_kept(const struct pm_sampling *sampling)
+{
+    return (sampling->device->predicates != NULL ? sampling->share > 0 : sampling->share >= 1) &&
+           sampling->probability > 0 && !pm_sampling_keeps_nothing(sampling);
+}
+
+bool pm_sampling_times_kept(const struct pm_sampling *sampling)
+{
+    return sampling->times_kept || !samples_kept(sampling);
 }
 
 double pm_sampling_chance_ahead(struct pm_sampling *sampling)

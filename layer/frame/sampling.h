@@ -29,6 +29,7 @@ struct pm_sampling {
     void (*arm)(struct pm_device *device, bool armed);
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
+    bool times_kept;    /* the session's lot (pm_sampling_times_kept) */
 
     /* What every recording thread reads and next to nobody writes. */
     _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
@@ -119,6 +120,11 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 /* The same for a recording whose calls are chosen for submissions to come (predicated.h), outside
  * windows too. */
 bool pm_sampling_begin_kept(struct pm_sampling *sampling);
+
+/* Whether recordings that the game keeps are timed in this session where they could be both, and so
+ * not sampled: all of them or none, by lot. Where they are sampled only if a window happens to be
+ * open they may be timed in any session. */
+bool pm_sampling_times_kept(const struct pm_sampling *sampling);
 
 /* Whether what is submitted now is sampled. */
 static inline bool pm_sampling_is_on(const struct pm_sampling *sampling)

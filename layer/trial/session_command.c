@@ -84,8 +84,14 @@ void pm_session_pass_ended(struct pm_command *command)
     /* While they are paused, or were, it is not known on which side the rest of it was. */
     const bool whole =
         pass->started && !pass->unknown && !pm_sampling_is_paused(command->device->sampling);
-    for (uint32_t i = 0; whole && i < pass->timed.session_count; i++) {
+    for (uint32_t i = 0; i < pass->timed.session_count; i++) {
         struct pm_session_trial *trial = pass->timed.trials[i];
+        if (!whole) {
+            /* Where it comes again it may be timed then. */
+            if (command->repeats)
+                pm_session_miss(trial, pass->work);
+            continue;
+        }
         timed.sessions[timed.session_count] = command->repeats
                                                   ? pm_session_next(trial, pass->work)
                                                   : pm_session_again(trial, pass->slot, pass->work);

@@ -26,6 +26,7 @@ struct pm_session_use {
     _Atomic uint32_t slot; /* of what comes again in each frame, + 1; 0: it is recorded once */
     uint32_t count;        /* the poller's */
     uint64_t work;
+    _Atomic bool missed; /* it cannot be timed */
     uint64_t samples[SAMPLES];
 };
 
@@ -189,6 +190,13 @@ struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t 
     return NULL;
 }
 
+void pm_session_miss(struct pm_session_trial *trial, uint64_t work)
+{
+    struct pm_session_use *use = pm_session_next(trial, work);
+    if (use != NULL)
+        use->missed = true;
+}
+
 /* The index of the use that has the slot; PM_SESSION_USES: there is none. */
 static uint32_t find_slot(const struct pm_session_trial *trial, uint32_t slot)
 {
@@ -257,7 +265,8 @@ static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paire
 }
 
 /* Nothing was timed: the next session tries it in turn, where the program records anew or had the
- * time. Where somebody paused them that says nothing. Where sessions before it have timed
+ * time. Where somebody paused them that says nothing, nor does a session that sampled what the
+ * program keeps. Where sessions before it have timed
  * something, both must be: this one may have warmed it up and ended. */
 static void end_in_vain(const struct pm_session_trial *trial,
                         const struct pm_environment *environment)
@@ -266,6 +275,7 @@ static void end_in_vain(const struct pm_session_trial *trial,
     const struct pm_shader_key *key = &trial->named.key, *original = &trial->named.original;
     struct pm_kept_variant kept;
     if (atomic_load(&trial->owner->device->sampling->paused_heartbeats) > 0 ||
+        !pm_sampling_times_kept(trial->owner->device->sampling) ||
         !pm_verdicts_find(verdicts, key, original, environment, &kept))
         return;
     const bool never = kept.sessions.count == 0 && !kept.sessions.half.there;
@@ -286,15 +296,15 @@ static void finish(struct pm_session_trial *trial)
     const struct pm_environment environment =
         pm_session_environment(device, &trial->named.environment);
     struct pm_session_half half = {.there = true, .variant = trial->variant, .at = time(NULL)};
-    bool any = false;
+    uint64_t first = 0; /* time */
     for (int i = 0; i < PM_SESSION_USES; i++) {
         half.nanoseconds[i] = median(&trial->uses[i]);
-        half.work[i] = half.nanoseconds[i] > 0 ? trial->uses[i].work : 0;
-        any |= half.nanoseconds[i] > 0;
+        half.work[i] = half.nanoseconds[i] > 0 || trial->uses[i].missed ? trial->uses[i].work : 0;
+        first = first > 0 ? first : half.nanoseconds[i];
     }
     if (atomic_exchange(&trial->done, true))
         return;
-    if (!any) {
+    if (first == 0) {
         end_in_vain(trial, &environment);
         return;
     }
@@ -308,8 +318,8 @@ static void finish(struct pm_session_trial *trial)
     pm_log_info(device->instance->log,
                 "timed a session with the %s shader %.12s (%" PRIu64
                 " ns), %u pairs of sessions: %s",
-                trial->variant ? "specialized" : "original of the specialized", key,
-                half.nanoseconds[0], kept.sessions.count, words[outcome]);
+                trial->variant ? "specialized" : "original of the specialized", key, first,
+                kept.sessions.count, words[outcome]);
     struct pm_error error = {0};
     if (outcome != PM_GOES_ON)
         pm_trial_keep(device, &trial->named, PM_TIMED_SESSIONS, outcome, &paired,
@@ -336,7 +346,7 @@ static bool has_enough(const struct pm_session_trial *trial)
     const uint32_t used = atomic_load(&trial->used);
     bool all = used > 0;
     for (uint32_t i = 0; i < used && i < PM_SESSION_USES; i++) {
-        all = all && trial->uses[i].count >= SAMPLES;
+        all = all && (trial->uses[i].missed || trial->uses[i].count >= SAMPLES);
         if (trial->uses[i].count >= 8 * SAMPLES)
             return true;
     }

@@ -5,7 +5,14 @@
  * one is; by lot, or the other one where an earlier session waits for it. Its calls and render pass
  * instances are timed wherever they are recorded. What comes of it is kept (profile/verdicts.h),
  * and makes a pair with a session that had the other side, by what had as many workgroups or as
- * large a render area in both.
+ * large a render area in both. Of several uses of the same size nobody knows which one of the other
+ * session is the same: threads record in any order. So they are compared all with all, where both
+ * sessions have as many and timed each; the order of their recording matters for none but those
+ * beyond the PM_SESSION_USES that are timed.
+ *
+ * A recording that the game keeps is either timed or sampled. Which, one lot says for all of them
+ * in the session (pm_sampling_times_kept), since some of them alone say nothing: a session that
+ * samples them is none of the trial.
  *
  * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
  * follow each other the lot said which side came first, so that under no difference a pair's
@@ -69,6 +76,9 @@ void pm_session_recorded_anew(const struct pm_command *command, int point);
 
 /* The next use of it, of some work (pm_trial_work; 0: not known); NULL: there are enough. */
 struct pm_session_use *pm_session_next(struct pm_session_trial *trial, uint64_t work);
+
+/* The next use of it is not timed. Of uses that nobody can tell apart one is missing then. */
+void pm_session_miss(struct pm_session_trial *trial, uint64_t work);
 
 /* The use of it that comes again in each frame, in the render pass instance that has the slot
  * (trial.h); likewise. */

@@ -296,12 +296,31 @@ void pm_trial_secondary_begins(struct pm_command *command,
     };
 }
 
+/* Tells it from others of the frame, also from those of another size. */
+static uint64_t kind_of(const struct pm_pass_beginning *beginning)
+{
+    return beginning->what ^ beginning->work;
+}
+
+/* An instance that is sampled has its number among those of the frame, too. */
+static void pass_is_not_timed(struct pm_device *device, VkCommandBuffer handle,
+                              const struct pm_pass_beginning *beginning)
+{
+    const struct pm_command *command =
+        pm_trials_time(device) ? pm_command_of(device->sampling, handle) : NULL;
+    bool worth;
+    if (command != NULL && command->recording == PM_RECORDING_SAMPLED && !command->repeats)
+        pm_trials_pass(device->trials, kind_of(beginning), &worth);
+}
+
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
                                         const struct pm_pass_beginning *beginning)
 {
     struct pm_command *command = timed_command(device, handle);
-    if (command == NULL)
+    if (command == NULL) {
+        pass_is_not_timed(device, handle, beginning);
         return NULL;
+    }
     if (command->repeats) {
         pm_session_pass_begins(command, beginning->whole, beginning->work);
         command->pass.executes = beginning->executes;
@@ -312,7 +331,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     struct pm_pass_instance *pass = &command->pass;
     *pass = (struct pm_pass_instance){
         .place = PM_PLACE_PASS,
-        .slot = pm_trials_pass(device->trials, beginning->what ^ beginning->work, &worth),
+        .slot = pm_trials_pass(device->trials, kind_of(beginning), &worth),
         .work = beginning->work,
         .measurement = PM_TIMING_NONE,
     };

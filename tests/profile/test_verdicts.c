@@ -534,6 +534,47 @@ static void the_best_first(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* Of uses of the same size nobody knows which is which. */
+static void sessions_compare_uses_as_a_whole(void **unused)
+{
+    (void)unused;
+    static const struct {
+        struct pm_session_half original, variant;
+        uint32_t ratio; /* in millionths; 0: they are no pair */
+    } cases[] = {
+        {{.nanoseconds = {100, 400, 1600}}, {.nanoseconds = {1280, 80, 320}}, 800000},
+        /* One was never there, or could not be timed. */
+        {{.nanoseconds = {100, 400, 1600}}, {.nanoseconds = {1280, 80}}, 0},
+        {{.nanoseconds = {100, 400}, .work = {9, 9, 9}},
+         {.nanoseconds = {1280, 320}, .work = {9, 9, 9}},
+         0},
+        {{.nanoseconds = {100, 400}, .work = {9, 9}},
+         {.nanoseconds = {320, 80}, .work = {9, 9, 7}},
+         800000},
+        /* Others are compared. */
+        {{.nanoseconds = {500, 400}, .work = {7, 9}},
+         {.nanoseconds = {320, 80, 450}, .work = {9, 9, 7}},
+         900000},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct pm_kept_variant made = variant('a', PM_VERDICT_NONE, 1), found;
+        struct pm_session_half original = cases[i].original, other = cases[i].variant;
+        original.there = other.there = other.variant = true;
+        original.at = other.at = NOW;
+        struct pm_verdicts *verdicts = open_it(NULL);
+        made.made.count = 10;
+        snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
+        made.key.bytes[1] = (uint8_t)i;
+        pm_verdicts_put_made(verdicts, &made);
+        pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, true);
+        assert_false(add_half(verdicts, &made, &original, &found));
+        assert_int_equal(add_half(verdicts, &made, &other, &found), cases[i].ratio != 0);
+        if (cases[i].ratio != 0)
+            assert_int_equal(found.sessions.ratios[0], cases[i].ratio);
+        pm_verdicts_close(verdicts);
+    }
+}
+
 /* Sessions that had either side make a pair, whichever came first. */
 static void sessions_make_pairs(void **unused)
 {
@@ -541,7 +582,8 @@ static void sessions_make_pairs(void **unused)
     struct pm_kept_variant made = variant('a', PM_VERDICT_NONE, 1), found;
     made.made.count = 10;
     snprintf(made.made.entry_point, sizeof made.made.entry_point, "main");
-    struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {1000, 0, 400}};
+    struct pm_session_half half = {
+        .there = true, .at = NOW, .nanoseconds = {1000, 0, 400}, .work = {3, 5, 7}};
     struct pm_verdicts *verdicts = open_it(NULL);
     pm_verdicts_put_made(verdicts, &made);
     assert_false(pm_verdicts_find_session(verdicts, &made.original, &gpu, 0, NOW, &found));
@@ -564,7 +606,7 @@ static void sessions_make_pairs(void **unused)
     half.nanoseconds[0] = 900;
     half.nanoseconds[2] = 0;
     assert_false(add_half(verdicts, &made, &half, &found));
-    half = (struct pm_session_half){.there = true, .at = NOW, .nanoseconds = {1000}};
+    half = (struct pm_session_half){.there = true, .at = NOW, .nanoseconds = {1000}, .work = {3}};
     assert_true(add_half(verdicts, &made, &half, &found));
     assert_int_equal(found.sessions.count, 2);
     assert_int_equal(found.sessions.ratios[0], 800000);
@@ -589,7 +631,8 @@ static void sessions_make_pairs(void **unused)
     half.variant = true;
     half.at = NOW + PM_DAYS_HALF * DAY;
     assert_false(add_half(verdicts, &made, &half, &found));
-    half = (struct pm_session_half){.there = true, .at = half.at, .nanoseconds = {0, 1000}};
+    half = (struct pm_session_half){
+        .there = true, .at = half.at, .nanoseconds = {0, 1000}, .work = {0, 5}};
     assert_false(add_half(verdicts, &made, &half, &found));
     /* With a verdict it is over. */
     struct pm_kept_variant decided = variant('a', PM_VERDICT_SLOWER, 1.1);
@@ -793,6 +836,7 @@ int main(void)
         JOURNALS_TEST(tiny_ratios_are_kept),
         JOURNALS_TEST(the_best_first),
         JOURNALS_TEST(sessions_make_pairs),
+        JOURNALS_TEST(sessions_compare_uses_as_a_whole),
         JOURNALS_TEST(two_originals_share_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

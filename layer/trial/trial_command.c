@@ -322,7 +322,8 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         return NULL;
     }
     if (command->repeats) {
-        pm_session_pass_begins(command, beginning->whole, beginning->work);
+        pm_session_pass_begins(command, beginning->whole && runs_in_order(command),
+                               beginning->work);
         command->pass.executes = beginning->executes;
         return command;
     }
@@ -335,6 +336,9 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         .work = beginning->work,
         .measurement = PM_TIMING_NONE,
     };
+    /* A secondary command buffer may render outside of what executes it. */
+    if (!runs_in_order(command))
+        return command;
     if (beginning->executes) {
         pm_session_pass_begins_anew(command, worth && beginning->whole);
         return command;

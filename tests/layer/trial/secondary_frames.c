@@ -30,6 +30,20 @@ void secondary_record(VkCommandBufferUsageFlags flags)
     PM_CHECK(trying.h.vk.EndCommandBuffer(frame.secondary));
 }
 
+void secondary_record_rendering(VkCommandBufferUsageFlags flags)
+{
+    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                  .renderArea = {.extent = {64, 64}},
+                                  .layerCount = 1};
+    pm_harness_begin(&trying.h, frame.secondary, flags);
+    pm_harness_bind_set(&trying.h, frame.secondary);
+    trying.h.vk.CmdBeginRendering(frame.secondary, &info);
+    trying.h.vk.CmdBindPipeline(frame.secondary, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(frame.secondary, 3, 1, 0, 0);
+    trying.h.vk.CmdEndRendering(frame.secondary);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(frame.secondary));
+}
+
 void secondary_record_primary(VkCommandBufferUsageFlags flags)
 {
     const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,

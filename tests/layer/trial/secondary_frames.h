@@ -12,6 +12,8 @@ void secondary_allocate(bool draws);
 
 /* Records the one, or what executes it; submits that, and waits. */
 void secondary_record(VkCommandBufferUsageFlags flags);
+/* Likewise one that renders by itself: allocated for a dispatch, it draws. */
+void secondary_record_rendering(VkCommandBufferUsageFlags flags);
 void secondary_record_primary(VkCommandBufferUsageFlags flags);
 void secondary_submit(void);
 /* Submits it, and waits for nothing. */

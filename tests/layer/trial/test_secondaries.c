@@ -102,6 +102,28 @@ static void not_where_draws_cannot_be_timed(void **state)
     trying_close();
 }
 
+static uint32_t times_of_rendering(VkCommandBufferUsageFlags flags)
+{
+    const uint64_t position = trying.h.driver->position();
+    for (int i = 0; i < 8; i++) {
+        secondary_record_rendering(flags);
+        secondary_record_primary(TRYING_ONCE);
+        secondary_submit();
+    }
+    return (uint32_t)pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp");
+}
+
+/* What one renders by itself is timed as elsewhere, but for what may run twice. */
+static void rendering_of_its_own(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    secondary_allocate(false);
+    assert_int_equal(times_of_rendering(TRYING_ONCE | SECONDARY_SIMULTANEOUS), 0);
+    assert_true(times_of_rendering(TRYING_ONCE) > 0);
+    trying_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +132,7 @@ int main(void)
         PM_LAYERED_TEST(what_never_ran),
         PM_LAYERED_TEST(not_what_may_run_twice),
         PM_LAYERED_TEST(not_where_draws_cannot_be_timed),
+        PM_LAYERED_TEST(rendering_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,16 +51,18 @@ void pm_readback_destroy(struct pm_readback *readback)
     free(readback);
 }
 
-void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count, int sign)
+void pm_readback_submit(struct pm_queue *queue, const struct pm_command *command, bool executed,
+                        int sign)
 {
+    const struct pm_use *uses = command->uses;
     struct pm_readback *readback = queue->device->readback;
     const int64_t time = pm_now();
     pthread_mutex_lock(&readback->lock);
     queue->used_at = time;
-    for (uint32_t i = 0; i < count && !readback->stopped; i++) {
+    for (uint32_t i = 0; i < command->use_count && !readback->stopped; i++) {
         struct pm_variant *variant = uses[i].variant;
         struct pm_variant_counts *counted = &variant->counted;
-        const uint32_t calls = uses[i].calls + uses[i].picked;
+        const uint32_t calls = (executed ? 0 : uses[i].calls) + uses[i].picked;
         if (calls == 0)
             continue;
         if (sign < 0) {

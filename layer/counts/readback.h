@@ -17,6 +17,8 @@
 
 #include "layer/frame/queue.h"
 
+struct pm_command;
+
 /* NULL: out of memory. Registers with the device's poller, whose thread starts with the first
  * checkpoint. */
 struct pm_readback *pm_readback_create(struct pm_device *device);
@@ -27,9 +29,9 @@ void pm_readback_stop(struct pm_readback *readback);
 void pm_readback_destroy(struct pm_readback *readback);
 
 /* A recording's variants are about to be submitted to the queue, in its scene: counts its calls.
+ * executed: it is a secondary one, of which only what it holds twice is not the primary's already.
  * sign -1 takes it back when the submission failed. */
-struct pm_use;
-void pm_readback_submit(struct pm_queue *queue, const struct pm_use *uses, uint32_t count,
+void pm_readback_submit(struct pm_queue *queue, const struct pm_command *command, bool executed,
                         int sign);
 
 /* Follows the latest checkpoint if the queue has not; idle: the queue is about to be waited for,

@@ -59,9 +59,8 @@ static void submit_executed(struct pm_queue *queue, const struct pm_command *pri
         if (secondary == NULL)
             continue;
         submit_timings(queue, secondary, sign);
-        /* What is not held twice is among the primary's. */
         if (secondary->predicated != NULL && secondary->predicated->picked.count > 0)
-            pm_readback_submit(queue, secondary->uses, secondary->use_count, sign);
+            pm_readback_submit(queue, secondary, true, sign);
     }
 }
 
@@ -81,7 +80,7 @@ static void submit_one(struct pm_queue *queue, VkCommandBuffer handle, int sign)
     submit_timings(queue, command, sign);
     submit_executed(queue, command, sign);
     if (pm_command_counts(command))
-        pm_readback_submit(queue, command->uses, command->use_count, sign);
+        pm_readback_submit(queue, command, false, sign);
 }
 
 /* The scene that a label in the command buffer begins; PM_SCENE_NONE: there is none. */

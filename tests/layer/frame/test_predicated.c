@@ -309,6 +309,35 @@ static void secondary_ones_in_several(void **state)
     check_secondaries(EXECUTIONS * PRIMARIES * 4 * SECONDARY_CALLS);
 }
 
+/* One that holds calls twice executes one whose sampled calls count in every submission, as its own
+ * could be in several queues at once. */
+static void what_secondary_ones_execute_is_counted_once(void **state)
+{
+    (void)state;
+    open_with("1", "16", "0.5", &(struct pm_harness_options){.queues = 2});
+    VkCommandBuffer inner = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkCommandBuffer outer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkCommandBuffer primary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    record(inner, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, SECONDARY_CALLS);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT"), 0);
+    pm_harness_begin(&h, outer, 0);
+    pm_harness_bind_set(&h, outer);
+    h.vk.CmdBindPipeline(outer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+    for (int i = 0; i < SECONDARY_CALLS; i++)
+        h.vk.CmdDispatch(outer, 1, 1, 1);
+    h.vk.CmdExecuteCommands(outer, 1, &inner);
+    PM_CHECK(h.vk.EndCommandBuffer(outer));
+    assert_true(pm_calls_of(h.driver, position, "vkCmdBeginConditionalRenderingEXT") > 0);
+    record_primary(primary, 0, &outer, 1);
+    submit(primary, EXECUTIONS);
+    assert_int_equal(executed.game + executed.other, 2 * EXECUTIONS * SECONDARY_CALLS);
+    const uint64_t sampled = executed.other;
+    assert_true(sampled > 0);
+    close_all();
+    assert_int_equal(all_calls(), sampled);
+}
+
 /* They go before what executes them, or with it; whoever comes to their words then finds 0. */
 static void secondary_ones_go(void **state)
 {
@@ -587,6 +616,7 @@ int main(void)
         PM_LAYERED_TEST(secondary_ones_in_what_is_kept),
         PM_LAYERED_TEST(secondary_ones_in_what_is_not),
         PM_LAYERED_TEST(secondary_ones_in_several),
+        PM_LAYERED_TEST(what_secondary_ones_execute_is_counted_once),
         PM_LAYERED_TEST(secondary_ones_go),
         PM_LAYERED_TEST(by_the_other_submit),
         PM_LAYERED_TEST(all_calls_are_told),

@@ -7,11 +7,12 @@
 static void take_uses(struct pm_command *primary, const struct pm_command *secondary)
 {
     for (uint32_t i = 0; i < secondary->use_count; i++) {
-        const struct pm_use use = secondary->uses[i];
-        pm_variant_reference(use.variant);
+        /* What is picked changes while another primary that executes it is submitted. */
+        struct pm_variant *variant = secondary->uses[i].variant;
+        pm_variant_reference(variant);
         /* Out of memory: the reference is never given back, which is safe; only these calls go
          * uncounted. */
-        pm_command_use(primary, use.variant, use.calls, NULL);
+        pm_command_use(primary, variant, secondary->uses[i].calls, NULL);
     }
 }
 

@@ -85,7 +85,6 @@ struct pm_pass_instance {
 struct pm_executed {
     VkCommandBuffer handle;
     uint32_t recording; /* its number */
-    bool first;         /* nothing has executed that before */
     bool carries;       /* what is submitted with it */
 };
 
@@ -128,9 +127,10 @@ struct pm_command {
     uint32_t scene;                   /* that the last label in it began (scene.h) */
     struct pm_executed *executed;     /* secondary ones that concern its submission */
     uint32_t executed_count, executed_capacity;
-    uint32_t recordings;      /* that were begun; not of all that are primary */
-    _Atomic uint32_t submits; /* since it began last; of a secondary one: how often it was executed,
-                                 and once more if what executed it was submitted again */
+    uint32_t recordings;         /* that were begun; not of all that are primary */
+    _Atomic uint32_t submits;    /* since it began last; of a secondary one: of what executes it, of
+                                    each recording two at most */
+    _Atomic uint64_t submission; /* of a secondary one: the latest (pm_sampling.submission) */
 };
 
 struct pm_command_pool {

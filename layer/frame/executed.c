@@ -30,25 +30,37 @@ struct pm_command *pm_executed_at(const struct pm_command *primary, uint32_t i)
     return executed->carries ? record_of(primary, executed) : NULL;
 }
 
-void pm_command_submit(struct pm_command *command)
+/* The recording is part of that submission, in which it may be several times. 0: it executes
+ * nothing. */
+static void submit(struct pm_command *command, uint64_t submission)
 {
+    if (submission != 0 && atomic_exchange_explicit(&command->submission, submission,
+                                                    memory_order_relaxed) == submission)
+        return;
     const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
     if (before > 0)
         pm_sampling_learn(&command->device->sampling->again);
-    for (uint32_t i = 0; before == 1 && i < command->executed_count; i++) {
-        struct pm_command *secondary =
-            command->executed[i].first ? record_of(command, &command->executed[i]) : NULL;
+    /* Once is enough to know that what it executes is submitted again. */
+    for (uint32_t i = 0; before <= 1 && i < command->executed_count; i++) {
+        struct pm_command *secondary = record_of(command, &command->executed[i]);
         if (secondary != NULL)
-            pm_command_submit(secondary);
+            submit(secondary, submission);
     }
 }
 
-/* Out of memory: what it carries stays as it is, and nobody learns that it is submitted again. */
-static void remember(struct pm_command *primary, const struct pm_command *secondary, bool first)
+void pm_command_submit(struct pm_command *command)
+{
+    struct pm_sampling *sampling = command->device->sampling;
+    submit(command,
+           command->executed_count > 0
+               ? atomic_fetch_add_explicit(&sampling->submission, 1, memory_order_relaxed) + 1
+               : 0);
+}
+
+/* Out of memory: what it carries stays as it is, and nobody learns that it is submitted. */
+static void remember(struct pm_command *primary, const struct pm_command *secondary)
 {
     const bool carries = secondary->predicated != NULL || secondary->timings != PM_TIMING_NONE;
-    if (!first && !carries)
-        return;
     struct pm_executed *executed = pm_command_reserve(
         primary->executed, primary->executed_count, &primary->executed_capacity, sizeof *executed);
     if (executed == NULL)
@@ -57,23 +69,18 @@ static void remember(struct pm_command *primary, const struct pm_command *second
     executed[primary->executed_count++] = (struct pm_executed){
         .handle = secondary->handle,
         .recording = secondary->recordings,
-        .first = first,
         .carries = carries,
     };
 }
 
-/* What is executed is submitted with the primary. Whether it is submitted again is known when the
- * primary is. */
-static void execute(struct pm_command *primary, struct pm_command *secondary)
+static void execute(struct pm_command *primary, const struct pm_command *secondary)
 {
-    pm_command_submit(secondary);
-    remember(primary, secondary,
-             atomic_load_explicit(&secondary->submits, memory_order_relaxed) == 1);
+    remember(primary, secondary);
     /* Secondary ones may execute others (VK_EXT_nested_command_buffer). */
     for (uint32_t i = 0; i < secondary->executed_count; i++) {
         const struct pm_command *nested = pm_executed_at(secondary, i);
         if (nested != NULL)
-            remember(primary, nested, false);
+            remember(primary, nested);
     }
 }
 
@@ -87,7 +94,7 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
         primary->bound[i].pipeline = NULL;
     pm_pushed_forget(&primary->pushed);
     for (uint32_t i = 0; i < count; i++) {
-        struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
+        const struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
         if (secondary == NULL)
             continue;
         execute(primary, secondary);

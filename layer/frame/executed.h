@@ -15,7 +15,7 @@
 /* Secondary command buffers were executed in the recording. */
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);
 
-/* The recording is submitted, or executed in another, once more. */
+/* The primary's recording is submitted once more, and what it executes with it, however often. */
 void pm_command_submit(struct pm_command *command);
 
 /* What the primary's recording executes that holds calls twice (predicated.h) or measurements

@@ -51,7 +51,8 @@ struct pm_sampling {
     /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
     _Atomic uint32_t again; /* submissions of one that was submitted before */
     _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
-    _Atomic uint32_t sure;  /* calls chosen for sure (predicated.h) */
+    _Atomic uint64_t submission; /* number of the latest recording that executes others */
+    _Atomic uint32_t sure;       /* calls chosen for sure (predicated.h) */
     _Atomic uint64_t calls; /* draws and dispatches in recordings that were sampled, once these have
                                ended; in those that hold calls twice, of submissions in windows */
     _Atomic uint32_t twice; /* recordings that hold calls twice (predicated.h) */

@@ -154,9 +154,11 @@ struct pm_device {
     struct pm_device_abilities abilities;
     uint32_t *queue_families; /* those it was created with queues of; owned */
     uint32_t queue_family_count;
-    uint64_t lone_families;  /* by bit: those of which it has one queue; the first 64 */
-    uint32_t compute_queues; /* queues that can compute */
-    uint32_t clear_family;   /* one that can transfer and has an unprotected queue */
+    uint64_t lone_families; /* by bit: those of which it has one queue; the first 64 */
+    bool has_other_queues;  /* it may have such that nothing is sampled on: protected ones, and more
+                               than PM_QUEUES */
+    uint32_t compute_queues;              /* queues that can compute */
+    uint32_t clear_family;                /* one that can transfer and has an unprotected queue */
     VkDeviceQueueCreateFlags clear_flags; /* with which that was created */
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceMemoryProperties memory;

@@ -217,12 +217,13 @@ void pm_command_give_back_sure(struct pm_command *command, uint32_t count)
     atomic_fetch_sub(&command->device->sampling->sure, count);
 }
 
-/* Whether all submissions of the recording that begins are in one order. */
+/* Whether all submissions of the recording that begins are in one order, and all of them seen. */
 static bool is_in_order(const struct pm_command *command)
 {
+    const struct pm_device *device = command->device;
     const uint32_t family = command->pool->family;
-    return !command->simultaneous ||
-           (family < 64 && (command->device->lone_families >> family & 1) != 0);
+    return (!command->simultaneous && !device->has_other_queues) ||
+           (family < 64 && (device->lone_families >> family & 1) != 0);
 }
 
 /* Whether the recording that begins could hold calls twice. */

@@ -15,8 +15,9 @@
  * Only in command buffers without ONE_TIME_SUBMIT that may be submitted again, and where all
  * submissions of a recording are in one order, and so are the changes to its words: without
  * SIMULTANEOUS_USE the game submits it again only once it knows that it is done, in whatever queue;
- * with it, where the game has one queue of the family. A secondary recording is submitted with what
- * executes it (executed.h).
+ * with it, where the game has one queue of the family; so also where it has queues on which nothing
+ * is sampled, since there the words would stay as they are. A secondary recording is submitted with
+ * what executes it (executed.h).
  *
  * Thread safety: the command buffer's, Vulkan's external synchronization; once the recording has
  * ended, the queue's.

@@ -110,8 +110,12 @@ static bool find_queue_families(struct pm_device *device, const VkDeviceCreateIn
     if (device->queue_families == NULL)
         return false;
     bool found = false;
+    uint32_t count = 0;
     for (uint32_t i = 0; i < info->queueCreateInfoCount; i++) {
         const VkDeviceQueueCreateInfo *queue = &info->pQueueCreateInfos[i];
+        count += queue->queueCount;
+        device->has_other_queues |= count > PM_QUEUES;
+        device->has_other_queues |= (queue->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) != 0;
         if (!found && (queue->flags & VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT) == 0 &&
             queue->queueCount > 0 && can_transfer(device, queue->queueFamilyIndex)) {
             device->clear_family = queue->queueFamilyIndex;

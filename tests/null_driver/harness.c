@@ -118,16 +118,24 @@ VkResult pm_harness_create_device(struct pm_harness *harness,
                                   const struct pm_harness_options *options)
 {
     const float priorities[4] = {1.0f, 1.0f, 1.0f, 1.0f};
-    const VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueCount = options->queues ? options->queues : 1,
-        .pQueuePriorities = priorities,
+    const VkDeviceQueueCreateInfo queues[] = {
+        {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .queueCount = options->queues ? options->queues : 1,
+            .pQueuePriorities = priorities,
+        },
+        {
+            .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT,
+            .queueCount = 1,
+            .pQueuePriorities = priorities,
+        },
     };
     const VkDeviceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
         .pNext = options->device_next,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
+        .queueCreateInfoCount = options->protected_queue ? 2 : 1,
+        .pQueueCreateInfos = queues,
         .enabledExtensionCount = count(options->device_extensions),
         .ppEnabledExtensionNames = options->device_extensions,
         .pEnabledFeatures = options->features,
@@ -137,7 +145,7 @@ VkResult pm_harness_create_device(struct pm_harness *harness,
     if (result != VK_SUCCESS)
         return result;
     pm_device_dispatch_load(&harness->vk, harness->device, vkGetDeviceProcAddr);
-    for (uint32_t i = 0; i < queue.queueCount; i++)
+    for (uint32_t i = 0; i < queues[0].queueCount; i++)
         harness->vk.GetDeviceQueue(harness->device, 0, i, &harness->queues[i]);
     harness->queue = harness->queues[0];
     return VK_SUCCESS;

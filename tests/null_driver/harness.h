@@ -25,6 +25,7 @@ struct pm_harness_options {
     const void *device_next;                  /* VkDeviceCreateInfo's pNext */
     const VkPhysicalDeviceFeatures *features; /* NULL: none */
     uint32_t queues;                          /* of family 0; 0: one */
+    bool protected_queue;                     /* and one of it that is protected */
     const VkAllocationCallbacks *allocator;   /* for everything that the program makes */
     bool bare;                                /* neither pool nor pipelines */
 };

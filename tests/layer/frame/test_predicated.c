@@ -120,8 +120,8 @@ static void nor_where_it_cannot_be(void **state)
     (void)state;
     const char *const theirs[] = {"VK_EXT_conditional_rendering", NULL};
     const struct pm_harness_options options[] = {
-        {.queues = 2}, {.device_extensions = theirs}, {0}, {0}};
-    for (int i = 0; i < 4; i++) {
+        {.queues = 2}, {.device_extensions = theirs}, {0}, {0}, {.protected_queue = true}};
+    for (int i = 0; i < 5; i++) {
         if (i == 2)
             setenv("PM_NULL_WITHOUT_EXTENSIONS", "VK_EXT_conditional_rendering", 1);
         else

@@ -201,17 +201,20 @@ void pm_predicate_update_add(struct pm_queue *queue, struct pm_command *command)
 {
     struct pm_predicated *predicated = command->predicated;
     struct pm_device *device = queue->device;
-    if (predicated->picked.count == 0 && !pm_sampling_is_on(device->sampling))
+    const bool elsewhere = predicated->written != 0 && predicated->written != queue->index + 1;
+    if (predicated->picked.count == 0 && !elsewhere && !pm_sampling_is_on(device->sampling))
         return;
     struct pm_predicate_updates *updates = updates_of(queue);
     if (updates == NULL || predicated->update == updates->number)
         return;
     predicated->update = updates->number;
     pm_predicated_pick(command);
-    if (predicated->picked.count == 0 && predicated->next.count == 0)
+    const bool changes = predicated->picked.count > 0 || predicated->next.count > 0;
+    if ((!changes && !elsewhere) || !is_open(device, updates))
         return;
-    if (is_open(device, updates) && remember(updates, command))
+    if (changes && remember(updates, command))
         write_words(device, updates->open, predicated);
+    predicated->written = queue->index + 1;
 }
 
 void pm_predicate_update_submit(struct pm_queue *queue)

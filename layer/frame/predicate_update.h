@@ -9,8 +9,13 @@
  * queue has read its predicates, and another one makes everything submitted after it wait for the
  * write. A recording without SIMULTANEOUS_USE is never pending when it is submitted, so whatever
  * queue had it before is done with it and with the update in front of it, and the game has learned
- * so by a fence or a semaphore, which made that write available. A recording that is in several
- * places of one vkQueueSubmit has the same choice in all.
+ * so by a fence or a semaphore, which made that write available; an update in the other queue,
+ * though nothing changes, makes it visible there. A recording that is in several places of one
+ * vkQueueSubmit has the same choice in all.
+ *
+ * Where the driver refuses the game's own submission, which is out of memory or of a lost device,
+ * the update in front of it was made and nobody waits for it. If the recording is freed then, or
+ * submitted elsewhere, a word may be 1 in a submission that does not say so: a call goes uncounted.
  *
  * Thread safety: while the game holds the queue.
  */

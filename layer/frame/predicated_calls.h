@@ -36,5 +36,7 @@ struct pm_predicated {
     uint32_t reserved;                /* of the device's sure ones, those included */
     struct pm_picks picked;           /* whose words are 1 behind the latest submission */
     struct pm_picks next;             /* likewise, behind the one that is being made */
+    uint32_t written;                 /* index + 1 of the queue that wrote its words last, or made
+                                         them visible since; 0: none did */
     uint64_t update;                  /* the latest that it was looked at for (pm_queue.updates) */
 };

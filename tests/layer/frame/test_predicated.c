@@ -212,6 +212,35 @@ static void in_several_queues(void **state)
     assert_int_equal(all_calls(), sampled);
 }
 
+/* Another queue learns what one has written, though nothing changes any more. */
+static void words_are_seen_in_another_queue(void **state)
+{
+    (void)state;
+    enum { ROUNDS = 2000, LEAST = 20 };
+    int moves = 0, at = 0;
+    open_with("0.05", "16", "0.5", &(struct pm_harness_options){.queues = 2});
+    VkCommandBuffer buffer = recorded(0, 23);
+    bool wrote = false;
+    for (int round = 0; round < ROUNDS; round++) {
+        uint64_t position = h.driver->position();
+        pm_harness_submit(&h, h.queues[at], buffer, VK_NULL_HANDLE);
+        PM_CHECK(h.vk.QueueWaitIdle(h.queues[at]));
+        const bool writes = pm_calls_of(h.driver, position, "vkCmdUpdateBuffer") > 0;
+        if (wrote && !writes) {
+            position = h.driver->position();
+            at = 1 - at;
+            pm_harness_submit(&h, h.queues[at], buffer, VK_NULL_HANDLE);
+            /* What an update begins with. */
+            assert_true(pm_calls_of(h.driver, position, "vkCmdFillBuffer") > 0);
+            PM_CHECK(h.vk.QueueWaitIdle(h.queues[at]));
+            moves++;
+        }
+        wrote = writes;
+    }
+    assert_true(moves >= LEAST);
+    close_all();
+}
+
 /* ---- secondary command buffers ---- */
 
 enum { SECONDARIES = 3, SECONDARY_CALLS = 11, EXECUTIONS = 250 };
@@ -613,6 +642,7 @@ int main(void)
         PM_LAYERED_TEST(nor_where_it_cannot_be),
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(in_several_queues),
+        PM_LAYERED_TEST(words_are_seen_in_another_queue),
         PM_LAYERED_TEST(secondary_ones_in_what_is_kept),
         PM_LAYERED_TEST(secondary_ones_in_what_is_not),
         PM_LAYERED_TEST(secondary_ones_in_several),

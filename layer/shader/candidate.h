@@ -29,6 +29,7 @@ struct pm_candidate {
     bool promising;                    /* others found it faster */
     const struct pm_candidate *rival;  /* the pipeline's proven variant that it is compared with;
                                           NULL: the game's own */
+    _Atomic bool surpassed;            /* one whose rival it is is bound in its place */
     const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
 
     /* Of one of many variants of a shader (contest.h): it is measured so many times more, and then

@@ -18,9 +18,12 @@ static void use(struct pm_optimized *optimized, bool used)
     if (optimized->watch.count > 0)
         atomic_store_explicit(&pipeline->folded_best, used ? optimized : NULL,
                               memory_order_release);
-    else if (optimized->candidate.rival)
+    else if (optimized->candidate.rival) {
+        struct pm_optimized *base = atomic_load(&pipeline->optimized);
+        if (base)
+            atomic_store(&base->candidate.surpassed, used);
         atomic_store_explicit(&pipeline->over_best, used ? optimized : NULL, memory_order_release);
-    else
+    } else
         atomic_store_explicit(&pipeline->best, used ? optimized->built.handle : 0,
                               memory_order_release);
 }

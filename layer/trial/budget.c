@@ -73,25 +73,28 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
 }
 
 /* How much longer than before all pairs of the use took, with this one. */
-static double longer(struct pm_use_cost *use, const double *time, bool again)
+static double longer(struct pm_use_cost *use, const double *time, enum pm_stands stands)
 {
-    if (use->again != again)
-        *use = (struct pm_use_cost){.again = again};
+    if (use->stands != stands)
+        *use = (struct pm_use_cost){.stands = stands};
     use->pairs++;
     for (int i = 0; i < 2; i++)
         use->logs[i] += log(fmin(time[i], LONGEST_TIME * time[1 - i]));
     const double own = exp(use->logs[0] / use->pairs), variant = exp(use->logs[1] / use->pairs);
     const double told = use->told;
-    use->told = use->pairs * (again ? own - variant : variant - own);
+    const double more = stands == PM_STANDS_OWN       ? variant - own
+                        : stands == PM_STANDS_VARIANT ? own - variant
+                                                      : own + variant;
+    use->told = use->pairs * more;
     return use->told - told;
 }
 
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                      const double time[static 2], bool again, int64_t charged)
+                      const double time[static 2], enum pm_stands stands, int64_t charged)
 {
-    const double took = longer(use, time, again) + 2 * USE;
-    if (cost->again != again) {
-        cost->again = again;
+    const double took = longer(use, time, stands) + 2 * USE;
+    if (cost->stands != stands) {
+        cost->stands = stands;
         cost->sum = 0;
         cost->pairs = 0;
     }

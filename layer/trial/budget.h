@@ -8,8 +8,7 @@
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
  * in them, and no time counts as more than five times the other's: what is slower still costs more
- * than is told. It is longer than what is bound otherwise: the game's own, or, where a variant is
- * used and tried again, that.
+ * than is told. It is longer than what is bound otherwise (enum pm_stands).
  *
  * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
  * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
@@ -41,12 +40,19 @@ void pm_budget_finish(struct pm_budget *budget);
 /* So many frames have passed since the last call. One thread at a time. */
 void pm_budget_frames(struct pm_budget *budget, uint32_t frames, int64_t now);
 
+/* What is bound where nothing is timed. */
+enum pm_stands {
+    PM_STANDS_OWN,     /* the game's own */
+    PM_STANDS_VARIANT, /* the variant, which is tried again */
+    PM_STANDS_FASTER,  /* what was made of the variant and is faster than both */
+};
+
 /* What a trial's pairs took; all zero: none has. */
 struct pm_trial_cost {
     _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
     double sum;               /* the poller's, as all that follows */
     uint32_t pairs;
-    bool again; /* it is a variant that is bound otherwise */
+    enum pm_stands stands;
 };
 
 /* What those of a use took that comes again in each frame. The poller's. */
@@ -54,17 +60,17 @@ struct pm_use_cost {
     uint32_t pairs;
     double logs[2]; /* sums of logarithms: of the game's own, and of the variant */
     double told;
-    bool again;
+    enum pm_stands stands;
 };
 
 /* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
  * the lowest priority, has the budget just now. Never waits. */
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
 
-/* Its times are there, of the game's own and of the variant. again: the variant is what is bound
- * otherwise. The poller's thread. */
+/* Its times are there, of the game's own and of the variant. What stands and is faster than both is
+ * taken to need no time at all. The poller's thread. */
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                      const double time[static 2], bool again, int64_t charged);
+                      const double time[static 2], enum pm_stands stands, int64_t charged);
 
 /* What was spent beyond the share so far, with what is under way: nanoseconds. 0 where there is no
  * limit. */

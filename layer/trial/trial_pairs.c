@@ -247,12 +247,18 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
 static void settle(struct pm_trial *trial, struct trial_track *track, const struct trial_pair *pair,
                    bool again)
 {
+    enum pm_stands stands = again ? PM_STANDS_VARIANT : PM_STANDS_OWN;
+    pthread_mutex_lock(&trial->owner->lock);
+    for (struct pm_candidate *c = trial->first; c != NULL && again; c = c->next)
+        if (atomic_load(&c->surpassed))
+            stands = PM_STANDS_FASTER;
+    pthread_mutex_unlock(&trial->owner->lock);
     const uint64_t what = atomic_load(&track->what);
     if (track->costs != what) {
         track->costs = what;
         track->cost = (struct pm_use_cost){0};
     }
-    pm_budget_settle(&trial->owner->budget, &trial->cost, &track->cost, pair->time, again,
+    pm_budget_settle(&trial->owner->budget, &trial->cost, &track->cost, pair->time, stands,
                      pair->charged);
 }
 

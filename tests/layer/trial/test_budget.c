@@ -17,19 +17,19 @@ static struct pm_budget budget_of(double share)
 
 /* A pair of a trial, of which nothing is known before the first. */
 static void one_pair(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                     double own, double variant, bool again, int64_t now)
+                     double own, double variant, enum pm_stands stands, int64_t now)
 {
     const int64_t charged = pm_budget_begin(budget, cost, now);
     assert_true(charged >= 0);
-    pm_budget_settle(budget, cost, use, (double[]){own, variant}, again, charged);
+    pm_budget_settle(budget, cost, use, (double[]){own, variant}, stands, charged);
 }
 
 /* So many that what one takes is known, without a charge. */
 static void known_pairs(struct pm_budget *budget, struct pm_trial_cost *cost,
-                        struct pm_use_cost *use, double own, double variant, bool again)
+                        struct pm_use_cost *use, double own, double variant, enum pm_stands stands)
 {
     for (int i = 0; i < 4; i++)
-        pm_budget_settle(budget, cost, use, (double[]){own, variant}, again, 0);
+        pm_budget_settle(budget, cost, use, (double[]){own, variant}, stands, 0);
 }
 
 /* How many pairs may begin at once. */
@@ -164,6 +164,20 @@ static void what_is_owed_is_paid_later(void **state)
     pm_budget_finish(&budget);
 }
 
+/* Both sides of a pair take longer than what was made of the variant, which is bound otherwise. */
+static void a_surpassed_variant_costs_all_that_it_takes(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    known_pairs(&budget, &cost, &use, MS, MS - 30000, PM_STANDS_VARIANT);
+    assert_in_range(cost.expected, 30000 + TIMING - 1, 30000 + TIMING + 1);
+    known_pairs(&budget, &cost, &use, MS, MS - 30000, PM_STANDS_FASTER);
+    assert_in_range(cost.expected, 2 * MS - 30000 + TIMING - 1, 2 * MS - 30000 + TIMING + 1);
+    pm_budget_finish(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +188,7 @@ int main(void)
         cmocka_unit_test(is_not_saved_for_long),
         cmocka_unit_test(spikes_weigh_little),
         cmocka_unit_test(who_records_does_not_wait),
+        cmocka_unit_test(a_surpassed_variant_costs_all_that_it_takes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,10 +93,6 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
     /* What is only tried again can wait. */
     if (!shader || (shader->timing != PM_TIMING_FASTER && shader->session == PM_SESSION_NONE))
         return false;
-    if (shader->session == PM_SESSION_ORIGINAL) {
-        join_session(optimizer, pipeline, shader);
-        return pipeline->keeps_side;
-    }
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_optimized *optimized = build_soon(soon, shader, use, &cost);
@@ -104,8 +100,14 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
         pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
         return false;
     }
-    if (shader->session == PM_SESSION_VARIANT)
+    if (shader->session != PM_SESSION_NONE)
         join_session(optimizer, pipeline, shader);
+    if (shader->session == PM_SESSION_ORIGINAL) {
+        /* It was made to see that it could be: else only sessions with this side would be timed
+         * where there is often no time, and none would find its other half. */
+        pm_optimized_destroy(optimizer->device, optimized);
+        return pipeline->keeps_side;
+    }
     pm_optimizer_publish(optimizer, pipeline, optimized);
     return true;
 }

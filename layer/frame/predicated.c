@@ -72,11 +72,12 @@ static double times(const struct pm_device *device)
 
 /* What a call at the bind point is chosen with. The first of a pipeline, or of a recording, is
  * worth more than further ones, which tell what it does. Where there is no variant, it can but ask
- * for one, and does so as often as calls are sampled. */
+ * for one, and does so as often as calls are sampled; not where its pipeline has lost: others stand
+ * for it, whatever it was given since for what is recorded anew. */
 struct choice {
     bool can;      /* there is a variant */
     double chance; /* that it is chosen */
-    double lot;    /* the chance that there would be one (pm_pipeline_lot) */
+    double lot;    /* of its pipeline */
 };
 
 static struct choice choice_at(const struct pm_command *command, int point)
@@ -84,11 +85,10 @@ static struct choice choice_at(const struct pm_command *command, int point)
     const struct pm_device *device = command->device;
     const double probability = device->sampling->probability;
     struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    struct choice choice = {.chance = probability, .lot = 1};
-    if (pipeline == NULL || atomic_load(&pipeline->variants) == 0)
+    struct choice choice = {.chance = probability, .lot = pipeline != NULL ? pipeline->lot : 1};
+    if (choice.lot <= 0 || pipeline == NULL || atomic_load(&pipeline->variants) == 0)
         return choice;
     choice.can = true;
-    choice.lot = pm_pipeline_lot(pipeline);
     double more = probability / choice.lot * times(device);
     if (command->predicated->sure > 0)
         more = 1;
@@ -178,7 +178,7 @@ struct pm_predicated_pair pm_predicated_begins(struct pm_command *command, int p
     bool chosen = chance_of_it >= most || pm_random_unit(&command->random) < chance_of_it / most;
     struct pm_pipeline *pipeline = command->bound[point].pipeline;
     const bool sure = chosen && choice.can && take_sure(command, pipeline);
-    chosen = chosen && choose(command, point, chance_of_it * choice.lot, &pair);
+    chosen = chosen && choice.lot > 0 && choose(command, point, chance_of_it * choice.lot, &pair);
     if (sure && !chosen)
         pm_command_give_back_sure(command, 1);
     if (chosen)

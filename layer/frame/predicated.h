@@ -4,7 +4,7 @@
  * exactly one of them runs, and which one is said anew for each submission (predicate_update.h):
  * outside windows always the game's.
  *
- * A call whose pipeline would have a variant by now with probability a (pm_pipeline_lot), and which
+ * A call whose pipeline won its variant by lot with probability a (struct pm_pipeline), and which
  * is then chosen with probability c when it is recorded, is sampled with probability p / (a c) in
  * each submission inside a window: with p in all, as where everything is recorded anew, if a c is
  * no less than p. The first calls of a recording that can be are chosen for sure, while the device

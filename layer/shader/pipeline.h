@@ -82,10 +82,9 @@ struct pm_pipeline {
     _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
     _Atomic uint32_t variants;        /* in `batches` */
     _Atomic bool told;                /* a recording holds a call of it twice, or did */
-    double lot;              /* the chance that it won by which its first was made ahead; 1: it was
-                                not by lot. Set before the game has it */
-    _Atomic int64_t kept_at; /* CLOCK_MONOTONIC, nanoseconds: when it was bound first in a recording
-                                that may be kept; 0: not yet */
+    double lot; /* the chance by which it won that its first is made ahead (ahead.h); 0: it lost,
+                   and recordings that are kept hold no call of it twice; 1: it was not by lot. Set
+                   before the game has it */
 
     /* The specialized variant (optimized.h). */
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */

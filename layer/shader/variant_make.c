@@ -489,8 +489,11 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     const enum pm_need need = pm_object_is_ahead(module) ? PM_NEED_BATCH : PM_NEED_SHADER;
     const double lot = lot_of(pipeline, need, chance);
-    if (!pm_ahead_draw(&pipelines->ahead, lot, need != PM_NEED_SHADER) ||
-        !reserve(pipelines, need, pipelines->budget.limit))
+    if (lot <= 0)
+        return;
+    const bool won = pm_ahead_draw(&pipelines->ahead, lot, need != PM_NEED_SHADER);
+    pipeline->lot = won ? lot : 0;
+    if (!won || !reserve(pipelines, need, pipelines->budget.limit))
         return;
     atomic_store(&pipeline->awaited, true);
     if (!queue(pipeline, PREPARE, PM_NEED_SHADER, true)) {
@@ -498,7 +501,6 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         pm_variant_budget_refund(&pipelines->budget);
         return;
     }
-    pipeline->lot = lot;
     pm_object_set_ahead(module);
     pm_ahead_wait(&pipelines->ahead, &pipeline->awaited, loads);
 }

@@ -21,11 +21,6 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
  * has. */
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline);
 
-/* The chance, more than 0, that the pipeline would have the variants that it has when a recording
- * that may be kept binds it: of the lot that it won (ahead.h), while those that won none can have
- * none; else 1. */
-double pm_pipeline_lot(struct pm_pipeline *pipeline);
-
 /* A sampled call asks for a batch's variant: its compile is queued, unless it was. false: there is
  * no budget for it. And for the record, if there is none. */
 bool pm_pipeline_want(struct pm_pipeline *pipeline, const struct pm_shader_record *record,

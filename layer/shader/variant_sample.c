@@ -18,10 +18,6 @@ static uint64_t next_random(struct pm_pipelines *pipelines)
 /* Batches looked at for one that stands in for another. */
 enum { STAND_INS = 16 };
 
-/* Nanoseconds after which the calls of pipelines that won no lot have asked for variants, so that
- * one that did is like any other. */
-#define LOT_TIME (10 * PM_SECOND)
-
 /* Whether this sampled call is among the share that is taken of shaders that count occluded
  * fragments. When every call is to be sampled, every call is. */
 static bool take_occluded(struct pm_pipelines *pipelines)
@@ -100,17 +96,6 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)
 {
     return sample(pipeline, choose_kept);
-}
-
-double pm_pipeline_lot(struct pm_pipeline *pipeline)
-{
-    if (pipeline->lot >= 1)
-        return 1;
-    const int64_t now = pm_now();
-    int64_t since = 0;
-    return atomic_compare_exchange_strong(&pipeline->kept_at, &since, now) || now - since < LOT_TIME
-               ? pipeline->lot
-               : 1;
 }
 
 bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { SUBMISSIONS = 50 };
 
@@ -37,16 +38,21 @@ static void submit(VkCommandBuffer buffer, uint32_t times)
     }
 }
 
+static VkCommandBuffer kept(const struct level *level)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, 0);
+    level_record(level, &h, buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    return buffer;
+}
+
 /* A session of three pipelines that are recorded at once, and never again. */
 static void play_kept(void)
 {
     struct level level;
     level_make(&level, &h, 0, 3, 1);
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    level_record(&level, &h, buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    submit(buffer, SUBMISSIONS);
+    submit(kept(&level), SUBMISSIONS);
     level_destroy(&level, &h);
     pm_harness_close(&h);
 }
@@ -176,10 +182,7 @@ static uint64_t calls_of_what_is_late(uint32_t early, uint32_t late, int session
     open_with_seed("0.05", "1000", seed);
     level_make(&first, &h, 0, early, 1);
     level_make(&second, &h, early, late, 1);
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    level_record(&second, &h, buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    VkCommandBuffer buffer = kept(&second);
     *made += watch_counts().variants - early;
     submit(buffer, 10 * SUBMISSIONS);
     level_destroy(&first, &h);
@@ -209,6 +212,69 @@ static void whoever_has_less_chance_counts_for_more(void **state)
     assert_true((double)calls > 0.75 * expected && (double)calls < 1.25 * expected);
 }
 
+/* What the driver executed of a level's draws. */
+static struct executed {
+    const struct level *level;
+    uint64_t draws, sampled;
+} executed;
+
+static uint64_t count_executed(void *user, VkPipeline pipeline)
+{
+    bool own = true;
+    (void)user;
+    for (uint32_t i = 0; i < executed.level->count; i++)
+        own &= executed.level->pipelines[i] != pipeline;
+    executed.draws++;
+    executed.sampled += own;
+    return 0;
+}
+
+/* The share of draws that is sampled of a level that was just recorded. */
+static double share_of(const struct level *level)
+{
+    executed = (struct executed){.level = level};
+    h.driver->set_cost(count_executed, NULL); /* of what is recorded from now on */
+    VkCommandBuffer buffer = kept(level);
+    submit(buffer, 10 * SUBMISSIONS);
+    h.driver->set_cost(NULL, NULL);
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    return (double)executed.sampled / (double)executed.draws;
+}
+
+/* What won stands for what lost as long as both live, also where the game draws them in what it
+ * records anew, which gives others variants, and then records again what it keeps. */
+static void what_is_recorded_again_is_sampled_as_often(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 20, EARLY = 14, LATE = 16, FRAMES = 60, PAUSE = 2000000 /* nanoseconds */ };
+    double shares[3] = {0};
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "32", 1);
+    for (int i = 0; i < SESSIONS; i++) {
+        struct level first, second;
+        char seed[16];
+        snprintf(seed, sizeof seed, "%d", i + 1);
+        open_with_seed("0.05", "1000", seed);
+        level_make(&first, &h, 0, EARLY, 1);
+        level_make(&second, &h, EARLY, LATE, 1);
+        shares[0] += share_of(&second) / SESSIONS;
+        shares[1] += share_of(&second) / SESSIONS;
+        VkCommandBuffer anew = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        for (int frame = 0; frame < FRAMES; frame++) {
+            level_frame(&second, &h, anew);
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
+        }
+        shares[2] += share_of(&second) / SESSIONS;
+        level_destroy(&first, &h);
+        level_destroy(&second, &h);
+        pm_harness_close(&h);
+    }
+    unsetenv("PIECEMEAL_LIMITS_VARIANTS");
+    print_message("sampled: %.4f; recorded again %.4f; and behind frames anew %.4f\n", shares[0],
+                  shares[1], shares[2]);
+    for (int i = 0; i < 3; i++)
+        assert_true(shares[i] > 0.7 * 0.05 && shares[i] < 1.3 * 0.05);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -219,6 +285,7 @@ int main(void)
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
         PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),
+        PM_LAYERED_TEST(what_is_recorded_again_is_sampled_as_often),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -89,7 +89,9 @@ static struct choice choice_at(const struct pm_command *command, int point)
     if (choice.lot <= 0 || pipeline == NULL || atomic_load(&pipeline->variants) == 0)
         return choice;
     choice.can = true;
-    double more = probability / choice.lot * times(device);
+    /* The less its chance was, the fewer beyond those that are needed: what is lucky does not pay
+     * for all others. */
+    double more = probability / choice.lot * (1 + (times(device) - 1) * choice.lot);
     if (command->predicated->sure > 0)
         more = 1;
     else if (!atomic_load(&pipeline->told)) {

@@ -9,8 +9,10 @@
  * each submission inside a window: with p in all, as where everything is recorded anew, if a c is
  * no less than p. The first calls of a recording that can be are chosen for sure, while the device
  * has not too many such, so that small programs are covered, and with what is left of these the
- * first call of each pipeline, so that many shaders are; of the others PM_PREDICATED_TIMES p / a,
- * so of all calls PM_PREDICATED_TIMES as many as are sampled, fewer when words become scarce.
+ * first call of each pipeline, so that many shaders are; of the others p / a (1 + (TIMES - 1) a),
+ * where TIMES is PM_PREDICATED_TIMES, so of all calls TIMES as many as are sampled at most; fewer
+ * when words become scarce. Since a is no less than 4 p (variant_make.c), of a pipeline's calls it
+ * is little more than a quarter, or 4 p where a is 1.
  *
  * Only in command buffers without ONE_TIME_SUBMIT that may be submitted again, and where all
  * submissions of a recording are in one order, and so are the changes to its words: without

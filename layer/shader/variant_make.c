@@ -452,9 +452,12 @@ void pm_pipeline_want_record(struct pm_pipeline *pipeline)
 
 /* ---- ahead ---- */
 
-/* Of pipelines whose shader has one that was made ahead, so few get another: they add less. Each
- * has a chance, though, and no less than calls are sampled with. */
+/* Of pipelines whose shader has one that was made ahead, so few get another: they add less. */
 #define FURTHER_SHARE (1 / 16.0)
+
+/* The least chance where there is any, for each that calls are sampled with: what has less cannot
+ * stand for what it should, and just as much had all of its calls recorded twice. */
+#define LEAST_SHARE 4
 
 /* NULL: the shader is in none. */
 static struct pm_object *module_of(const struct pm_pipeline *pipeline)
@@ -468,13 +471,15 @@ static struct pm_object *module_of(const struct pm_pipeline *pipeline)
 static double lot_of(const struct pm_pipeline *pipeline, enum pm_need need, double chance)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
-    const double share = 4 * pipeline->device->instance->config.sampler.api_probability;
+    const double least = LEAST_SHARE * pipeline->device->instance->config.sampler.api_probability;
     const int64_t now = pm_now();
     const uint32_t staying = pm_variants_staying(pipelines, now);
     chance *= pm_variant_budget_chance(&pipelines->budget, need, staying, now);
     if (need != PM_NEED_SHADER)
-        chance *= share > 1 ? 1 : share > FURTHER_SHARE ? share : FURTHER_SHARE;
-    return chance;
+        chance *= FURTHER_SHARE;
+    if (chance <= 0 || chance >= least)
+        return chance;
+    return least < 1 ? least : 1;
 }
 
 void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads)

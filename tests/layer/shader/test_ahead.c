@@ -6,16 +6,21 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 enum { SUBMISSIONS = 50 };
 
 static struct pm_harness h;
 
+static const char *window = "1"; /* sampler.window_probability */
+
 static void open_with_seed(const char *probability, const char *creation_ms, const char *seed)
 {
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all(probability);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", window, 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", "16", 1);
     setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
@@ -275,6 +280,61 @@ static void what_is_recorded_again_is_sampled_as_often(void **state)
         assert_true(shares[i] > 0.7 * 0.05 && shares[i] < 1.3 * 0.05);
 }
 
+static _Atomic uint32_t twice; /* calls that were recorded twice, times two */
+
+static void count_twice(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    twice += strcmp(call->command, "vkCmdBeginConditionalRenderingEXT") == 0;
+}
+
+/* The most calls of a pipeline that one recording holds twice. */
+static uint32_t most_twice(const struct level *level, uint32_t draws)
+{
+    uint32_t most = 0;
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    h.driver->set_callback(count_twice, NULL);
+    pm_harness_begin(&h, buffer, 0);
+    pm_harness_bind_set(&h, buffer);
+    pm_harness_begin_pass(&h, buffer);
+    for (uint32_t i = 0; i < level->count; i++) {
+        twice = 0;
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, level->pipelines[i]);
+        for (uint32_t j = 0; j < draws; j++)
+            h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+        most = twice / 2 > most ? twice / 2 : most;
+    }
+    h.vk.CmdEndRenderPass(buffer);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.driver->set_callback(NULL, NULL);
+    return most;
+}
+
+/* Dozens of pipelines of a shader, outside windows: as many have a variant as can stand for all of
+ * them, and none pays for the others with half of its calls and more. */
+static void further_pipelines_stand_for_all(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 4, FEW = 16, STATES = FEW + 200, DRAWS_EACH = 400 };
+    for (int i = 0; i < SESSIONS; i++) {
+        struct level level;
+        char seed[16];
+        snprintf(seed, sizeof seed, "%d", i + 1);
+        window = "0.0064";
+        open_with_seed("0.01", "1000", seed);
+        window = "1";
+        level_make(&level, &h, 0, 1, STATES);
+        const uint32_t made = watch_counts().variants, most = most_twice(&level, DRAWS_EACH);
+        print_message("%u variants; %u of %d calls recorded twice at most\n", made, most,
+                      DRAWS_EACH);
+        /* The harness's two; 1, a sixteenth of 15, and 4 % of 200. */
+        assert_in_range(made, 2 + 9, 2 + 11);
+        assert_in_range(most, 1, DRAWS_EACH * 2 / 5);
+        level_destroy(&level, &h);
+        pm_harness_close(&h);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +346,7 @@ int main(void)
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
         PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),
         PM_LAYERED_TEST(what_is_recorded_again_is_sampled_as_often),
+        PM_LAYERED_TEST(further_pipelines_stand_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "layer/core/trace.h"
 #include "layer/frame/command.h"
 #include "layer/frame/queue.h"
+#include "layer/shader/pipeline.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +206,9 @@ uint64_t pm_sampling_heartbeat(struct pm_sampling *sampling)
 
 void pm_sampling_tick(struct pm_sampling *sampling)
 {
+    if (sampling->device->pipelines != NULL)
+        atomic_store(&sampling->device->pipelines->keeps_nothing,
+                     pm_sampling_keeps_nothing(sampling));
     if (pm_now() - atomic_load_explicit(&sampling->checkpoint_at, memory_order_relaxed) < PM_SECOND)
         return;
     pthread_mutex_lock(&sampling->lock);

@@ -181,8 +181,8 @@ static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampl
  * and the game keeps some or has only begun, and 0 where it records everything anew. */
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
-/* The game has made so many pipelines. Whether it loads, so that nobody sees how long that takes: it
- * has not drawn its first frames yet, or makes dozens in one. */
+/* The game has made so many pipelines. Whether it loads, so that nobody sees how long that takes:
+ * it has not drawn its first frames yet, or makes dozens in one. */
 bool pm_sampling_loads(struct pm_sampling *sampling, uint32_t made);
 
 /* What is left of the calls that are chosen for sure (predicated.h), as a share. */
@@ -225,5 +225,6 @@ void pm_sampling_end(struct pm_sampling *sampling);
 /* A seed for a command buffer's own random sequence. */
 uint64_t pm_sampling_seed(struct pm_sampling *sampling);
 
-/* Raises the checkpoint when the last one is more than a second old. */
+/* Raises the checkpoint when the last one is more than a second old, and tells the pipelines
+ * whether the game keeps recordings. */
 void pm_sampling_tick(struct pm_sampling *sampling);

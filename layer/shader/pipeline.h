@@ -82,6 +82,7 @@ struct pm_pipeline {
     _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
     _Atomic uint32_t variants;        /* in `batches` */
     _Atomic bool told;                /* a recording holds a call of it twice, or did */
+    bool won;                         /* its first is made ahead. Set before the game has it */
     double lot; /* the chance by which it won that its first is made ahead (ahead.h); 0: it lost,
                    and recordings that are kept hold no call of it twice; 1: it was not by lot. Set
                    before the game has it */
@@ -154,10 +155,11 @@ struct pm_pipelines {
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);
     void (*released)(struct pm_device *device);
-    _Atomic uint32_t shaders;  /* modules whose fragment or compute shader a pipeline has */
-    _Atomic uint32_t overlaid; /* that overlays above us have made */
-    _Atomic bool was_full;     /* that a limit was reached was said */
-    _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
+    _Atomic uint32_t shaders;   /* modules whose fragment or compute shader a pipeline has */
+    _Atomic uint32_t overlaid;  /* that overlays above us have made */
+    _Atomic bool keeps_nothing; /* the game records everything anew (pm_sampling_keeps_nothing) */
+    _Atomic bool was_full;      /* that a limit was reached was said */
+    _Atomic uint64_t thinning;  /* state of the choice among calls that count occluded fragments */
 };
 
 /* Whether it, or what stands for it, may be bound away from its draws (dynamic_states.h). Shader

@@ -500,6 +500,7 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
     pipeline->lot = won ? lot : 0;
     if (!won || !reserve(pipelines, need, pipelines->budget.limit))
         return;
+    pipeline->won = true;
     atomic_store(&pipeline->awaited, true);
     if (!queue(pipeline, PREPARE, PM_NEED_SHADER, true)) {
         atomic_store(&pipeline->awaited, false);

@@ -64,11 +64,21 @@ static void count_out(struct pm_variant *variant)
 }
 
 /* Under the lock. */
+static int64_t idle_time(struct pm_variant *variant)
+{
+    const struct pm_pipeline *pipeline = variant->pipeline;
+    return pipeline->won && atomic_load(&variant->taken) == 0 &&
+                   !atomic_load(&pipeline->device->pipelines->keeps_nothing)
+               ? PM_LOADING
+               : PM_IDLE;
+}
+
+/* Under the lock. */
 static bool may_retire(struct pm_variant *variant, int64_t now)
 {
     return atomic_load(&variant->references) == 1 &&
            (atomic_load(&variant->taken) >= PM_ENOUGH_CALLS ||
-            now - atomic_load(&variant->used_at) >= PM_IDLE);
+            now - atomic_load(&variant->used_at) >= idle_time(variant));
 }
 
 /* Under the lock. false: somebody just takes it. */

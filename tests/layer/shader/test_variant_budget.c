@@ -1,5 +1,5 @@
 /* Who gets a variant: needs before heat, tokens by time, room by deaths. */
-#include "layer/shader/variant_budget.h"
+#include "layer/shader/variant_table.h"
 
 #include "base/clock.h"
 #include "tests/cmocka_includes.h"
@@ -86,6 +86,35 @@ static void nothing_fits_while_counter_memory_is_used_up(void **state)
     pm_variant_budget_finish(&budget);
 }
 
+/* A variant that was made ahead and bound for so many calls. */
+static uint32_t staying(bool won, uint32_t taken, bool keeps_nothing, int64_t later)
+{
+    static struct pm_pipelines pipelines;
+    struct pm_device device = {.pipelines = &pipelines};
+    struct pm_pipeline_batch batch = {0};
+    struct pm_pipeline pipeline = {.device = &device, .batches = &batch, .won = won};
+    struct pm_variant variant = {.references = 1, .taken = taken};
+    pm_variant_budget_init(&pipelines.budget, 1, 0, 0);
+    pipelines.keeps_nothing = keeps_nothing;
+    pipelines.budget.living = 1;
+    pm_variant_publish(&pipeline, 0, &variant);
+    const uint32_t stay = pm_variants_staying(&pipelines, pm_now() + later);
+    pm_variant_budget_finish(&pipelines.budget);
+    return stay;
+}
+
+/* What is not used makes room; what waits for its level to be recorded waits for longer. */
+static void what_is_not_recorded_yet_stays(void **state)
+{
+    (void)state;
+    assert_int_equal(staying(false, 0, false, 9 * PM_SECOND), 1);
+    assert_int_equal(staying(false, 0, false, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(true, 0, false, 11 * PM_SECOND), 1);
+    assert_int_equal(staying(true, 0, false, 121 * PM_SECOND), 0);
+    assert_int_equal(staying(true, 1, false, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(true, 0, true, 11 * PM_SECOND), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +122,7 @@ int main(void)
         cmocka_unit_test(the_chance_falls_as_tokens_and_room_do),
         cmocka_unit_test(tokens_come_with_time),
         cmocka_unit_test(nothing_fits_while_counter_memory_is_used_up),
+        cmocka_unit_test(what_is_not_recorded_yet_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

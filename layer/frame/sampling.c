@@ -249,9 +249,11 @@ enum { FEW_PIPELINES = 16 };
  * set it up. */
 enum { FIRST_FRAMES = 16 };
 
-/* Pipelines in one frame from which on the game loads again: a driver takes a millisecond for one
- * at least. What a game makes while it is played are a few. */
+/* Pipelines in one frame from which on the game loads again, if they and the rest of the frame have
+ * taken so many nanoseconds since the first of them. One that is seen is over by then, however many
+ * it makes: those that the driver has in a cache, and links of libraries, take microseconds. */
 enum { LOADING_PIPELINES = 32 };
+#define LOADING_TIME (PM_SECOND / 4)
 
 bool pm_sampling_begin_kept(struct pm_sampling *sampling)
 {
@@ -297,10 +299,16 @@ bool pm_sampling_loads(struct pm_sampling *sampling, uint32_t made)
     const uint64_t heartbeat = atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed);
     if (heartbeat < FIRST_FRAMES)
         return true;
-    if (atomic_exchange_explicit(&sampling->made_at, heartbeat, memory_order_relaxed) != heartbeat)
+    const int64_t now = pm_now();
+    if (atomic_exchange_explicit(&sampling->made_at, heartbeat, memory_order_relaxed) !=
+        heartbeat) {
         atomic_store_explicit(&sampling->made, 0, memory_order_relaxed);
-    return atomic_fetch_add_explicit(&sampling->made, made, memory_order_relaxed) + made >
-           LOADING_PIPELINES;
+        atomic_store_explicit(&sampling->made_since, now, memory_order_relaxed);
+    }
+    const uint64_t all =
+        atomic_fetch_add_explicit(&sampling->made, made, memory_order_relaxed) + made;
+    return all > LOADING_PIPELINES &&
+           now - atomic_load_explicit(&sampling->made_since, memory_order_relaxed) >= LOADING_TIME;
 }
 
 bool pm_sampling_begin_timed(struct pm_sampling *sampling)

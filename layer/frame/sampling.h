@@ -58,8 +58,9 @@ struct pm_sampling {
     _Atomic uint32_t twice; /* recordings that hold calls twice (predicated.h) */
     _Atomic uint64_t made;  /* pipelines, since the heartbeat made_at */
     _Atomic uint64_t made_at;
-    _Atomic uint32_t ahead; /* pipelines that something was made ahead for before it was known
-                               whether the game keeps its recordings */
+    _Atomic int64_t made_since; /* CLOCK_MONOTONIC, nanoseconds: of the first of them */
+    _Atomic uint32_t ahead;     /* pipelines that something was made ahead for before it was known
+                                   whether the game keeps its recordings */
 
     /* What frames change. */
     _Alignas(PM_CACHE_LINE) pthread_mutex_t lock; /* the window, random, arming, adding queues */
@@ -182,7 +183,7 @@ static inline bool pm_sampling_counts_executions(const struct pm_sampling *sampl
 double pm_sampling_chance_ahead(struct pm_sampling *sampling);
 
 /* The game has made so many pipelines. Whether it loads, so that nobody sees how long that takes:
- * it has not drawn its first frames yet, or makes dozens in one. */
+ * it has not drawn its first frames yet, or makes dozens in one that has lasted long already. */
 bool pm_sampling_loads(struct pm_sampling *sampling, uint32_t made);
 
 /* What is left of the calls that are chosen for sure (predicated.h), as a share. */

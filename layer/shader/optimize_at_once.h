@@ -12,7 +12,7 @@
 struct pm_creation {
     int64_t waited; /* nanoseconds for each that its thread did not work: it waited for the driver's
                        own threads, for a lock of the driver's, or for the processor */
-    bool loads;     /* the program has not drawn its first frames yet */
+    bool loads;     /* nobody sees how long it takes (pm_sampling_loads) */
 };
 /* Around the driver's creation of so many; nothing is measured where nothing comes of it. */
 struct pm_creation_start {

@@ -58,6 +58,16 @@ bool pm_at_once_fits(struct pm_at_once *at_once, struct pm_grant *grant, int64_t
     return true;
 }
 
+/* So many times what was said is far longer: a busy machine interrupts threads, too. */
+enum { FAR_LONGER = 4 };
+
+int64_t pm_at_once_took(const struct pm_grant *grant, int64_t takes, int64_t waits, int64_t worked,
+                        int64_t really)
+{
+    const bool far = really > FAR_LONGER * (takes + waits) && really > grant->granted;
+    return far && really - waits > worked ? really - waits : worked;
+}
+
 void pm_at_once_end(struct pm_at_once *at_once, const struct pm_grant *grant, int64_t now)
 {
     const int64_t left = grant->granted - (now - grant->start);

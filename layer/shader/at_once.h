@@ -56,5 +56,10 @@ bool pm_grant_any(const struct pm_grant *grant);
  * it is taken from what there is for loading. worth: as pm_ahead_take. */
 bool pm_at_once_fits(struct pm_at_once *at_once, struct pm_grant *grant, int64_t takes, bool worth,
                      int64_t now);
+/* What a pipeline is said to take from now on that was to take and wait so long: what its thread
+ * worked, unless it took far longer, and longer than it was given; then its wait, too. A driver may
+ * have worked on threads of its own, though the game's own, just before, came from a cache. */
+int64_t pm_at_once_took(const struct pm_grant *grant, int64_t takes, int64_t waits, int64_t worked,
+                        int64_t really);
 /* Gives back what was not spent by now. */
 void pm_at_once_end(struct pm_at_once *at_once, const struct pm_grant *grant, int64_t now);

@@ -64,10 +64,13 @@ static struct pm_optimized *build_soon(struct soon *soon,
                                             cost->took + soon->waited, cost->worth, pm_now()))
         return NULL;
     how.compiling = PM_COMPILE_VARIANT;
-    const int64_t before = pm_used_by_thread();
+    const int64_t start = pm_now(), before = pm_used_by_thread();
     optimized = pm_optimizer_build_with(optimizer, pipeline, shader, &how, &error);
-    if (optimized)
-        pm_specialized_shaders_took(optimizer->shaders, shader, pm_used_by_thread() - before, true);
+    if (optimized) {
+        const int64_t took = pm_at_once_took(&soon->grant, cost->took, soon->waited,
+                                             pm_used_by_thread() - before, pm_now() - start);
+        pm_specialized_shaders_took(optimizer->shaders, shader, took, true);
+    }
     return optimized;
 }
 

@@ -172,6 +172,18 @@ static void what_is_waited_for(void **unused)
     finish();
 }
 
+/* What a thread works, unless that says far too little of how long it takes. */
+static void what_took_far_longer_is_known(void **unused)
+{
+    (void)unused;
+    const struct pm_grant grant = {.granted = 2 * MS};
+    assert_int_equal(pm_at_once_took(&grant, MS, 0, MS / 2, 2 * MS), MS / 2);
+    assert_int_equal(pm_at_once_took(&grant, MS, 0, 3 * MS, 4 * MS), 3 * MS);
+    assert_int_equal(pm_at_once_took(&grant, MS / 10, 0, MS / 10, 2 * MS), MS / 10);
+    assert_int_equal(pm_at_once_took(&grant, MS / 10, MS, MS / 10, 101 * MS), 100 * MS);
+    assert_int_equal(pm_at_once_took(&grant, MS, 0, 9 * MS, 9 * MS), 9 * MS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +196,7 @@ int main(void)
         cmocka_unit_test(half_of_loading_is_for_the_best),
         cmocka_unit_test(they_have_the_first_right),
         cmocka_unit_test(what_is_waited_for),
+        cmocka_unit_test(what_took_far_longer_is_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,6 +50,7 @@ static void fill_loading(struct pm_ahead *ahead, int64_t now)
     if (now - ahead->loading_at < LOADS_AGAIN)
         return;
     ahead->loading = ahead->most_loading;
+    ahead->reserved = ahead->reserve;
     ahead->loading_at = now;
 }
 
@@ -87,7 +88,7 @@ void pm_ahead_reserve(struct pm_ahead *ahead, int64_t time)
 {
     pthread_mutex_lock(&ahead->lock);
     const double wanted = PIPELINES * (double)time, most = ahead->most_loading / 2;
-    ahead->reserved = wanted < most ? wanted : most;
+    ahead->reserve = ahead->reserved = wanted < most ? wanted : most;
     pthread_mutex_unlock(&ahead->lock);
 }
 
@@ -98,7 +99,8 @@ bool pm_ahead_take(struct pm_ahead *ahead, int64_t time, bool worth)
     const bool taken = ahead->loading - wanted >= (worth ? 0 : ahead->most_loading / 2);
     if (taken) {
         ahead->loading -= wanted;
-        ahead->reserved = ahead->reserved > wanted ? ahead->reserved - wanted : 0;
+        if (worth)
+            ahead->reserved = ahead->reserved > wanted ? ahead->reserved - wanted : 0;
     }
     pthread_mutex_unlock(&ahead->lock);
     return taken;

@@ -33,7 +33,8 @@ struct pm_ahead {
     struct pm_allowance allowance; /* of waiting */
     double most_loading;           /* nanoseconds of waiting while the game loads */
     double loading;                /* of them, that are left; below 0: more were spent */
-    double reserved;               /* of these, for proven variants */
+    double reserve;                /* of what there is at first, for proven variants */
+    double reserved;               /* of these, that are left */
     int64_t loading_at;            /* CLOCK_MONOTONIC, nanoseconds: since when they are counted */
     struct pm_random random;       /* of the lots */
     double further;                /* chances of further pipelines that came to none yet */
@@ -55,7 +56,8 @@ void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loa
 
 /* Whether there is any of loading's time left. */
 bool pm_ahead_loads(struct pm_ahead *ahead);
-/* Sets loading's time aside for proven variants that all together take so many nanoseconds. */
+/* Sets loading's time aside, whenever there is any again, for proven variants that all together
+ * take so many nanoseconds. */
 void pm_ahead_reserve(struct pm_ahead *ahead, int64_t time);
 /* Takes so many nanoseconds of loading for one; worth: also of the second half, for which the best
  * are kept where there is not enough for all. false: as many are not left. */

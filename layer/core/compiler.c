@@ -259,6 +259,14 @@ void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner)
     drop_all(dropped);
 }
 
+bool pm_compiler_may_run(struct pm_compiler *compiler)
+{
+    pthread_mutex_lock(&compiler->lock);
+    const bool may = wait_for_budget(compiler) == 0;
+    pthread_mutex_unlock(&compiler->lock);
+    return may;
+}
+
 uint32_t pm_compiler_waiting(struct pm_compiler *compiler)
 {
     pthread_mutex_lock(&compiler->lock);

@@ -55,12 +55,16 @@ bool pm_compiler_try_queue(struct pm_compiler *compiler, struct pm_job *job);
 /* Drops the owner's waiting jobs; running ones go on. */
 void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner);
 
+/* Whether a job that is queued may run, as soon as a thread has the processor; else more was used
+ * than background threads may. */
+bool pm_compiler_may_run(struct pm_compiler *compiler);
+
 /* How many jobs wait. */
 uint32_t pm_compiler_waiting(struct pm_compiler *compiler);
 
 /* Waits until no job waits or runs. For tests. */
 void pm_compiler_drain(struct pm_compiler *compiler);
 
-/* What is left of a budget, in nanoseconds of a core, when a job has used so many. Below 0: how long
- * the next one waits, times the share. */
+/* What is left of a budget, in nanoseconds of a core, when a job has used so many. Below 0: how
+ * long the next one waits, times the share. */
 double pm_compiler_spend(double budget, int64_t used, double share);

@@ -3,6 +3,9 @@
 /* That are made of a shader, or as much longer as one takes where others have the processor. */
 enum { PIPELINES = 8 };
 
+/* Nanoseconds after which it is looked again whether what is awaited may begin. */
+#define LOOK_AGAIN (2 * PM_MILLISECOND)
+
 /* Nanoseconds after which a game that loads again is waited for again. */
 #define LOADS_AGAIN (60 * PM_SECOND)
 
@@ -54,7 +57,8 @@ static void fill_loading(struct pm_ahead *ahead, int64_t now)
     ahead->loading_at = now;
 }
 
-void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads)
+void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler,
+                   const _Atomic bool *awaited, bool loads)
 {
     const int64_t start = pm_now();
     pthread_mutex_lock(&ahead->lock);
@@ -64,10 +68,13 @@ void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loa
     const double spare =
         loads && ahead->loading > ahead->reserved ? ahead->loading - ahead->reserved : 0;
     const int64_t until = start + (int64_t)(spare > 0 ? spare : ahead->allowance.left);
-    const struct timespec time = pm_timespec(until);
-    int result = until > start ? 0 : -1;
-    while (result == 0 && atomic_load(awaited))
-        result = pthread_cond_timedwait(&ahead->done, &ahead->lock, &time);
+    for (int64_t now = start;
+         now < until && atomic_load(awaited) && (!compiler || pm_compiler_may_run(compiler));
+         now = pm_now()) {
+        const struct timespec time =
+            pm_timespec(now + LOOK_AGAIN < until ? now + LOOK_AGAIN : until);
+        pthread_cond_timedwait(&ahead->done, &ahead->lock, &time);
+    }
     /* Who waits beside it has spent from the same: less than nothing may be left. */
     const double waited = (double)(pm_now() - start), of_loading = waited < spare ? waited : spare;
     ahead->loading -= of_loading;

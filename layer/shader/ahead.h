@@ -21,6 +21,7 @@
 
 #include "base/random.h"
 #include "layer/core/allowance.h"
+#include "layer/core/compiler.h"
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -50,9 +51,11 @@ void pm_ahead_finish(struct pm_ahead *ahead);
  * many get one, but for a fraction, as the sum of their chances says. */
 bool pm_ahead_draw(struct pm_ahead *ahead, double chance, bool further);
 
-/* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited. loads: nobody
- * sees it (pm_sampling_loads). */
-void pm_ahead_wait(struct pm_ahead *ahead, const _Atomic bool *awaited, bool loads);
+/* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited, or until what is
+ * awaited may not begin (pm_compiler_may_run; compiler NULL: it may). loads: nobody sees it
+ * (pm_sampling_loads). */
+void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler,
+                   const _Atomic bool *awaited, bool loads);
 
 /* Whether there is any of loading's time left. */
 bool pm_ahead_loads(struct pm_ahead *ahead);

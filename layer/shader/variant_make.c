@@ -508,5 +508,5 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     }
     pm_object_set_ahead(module);
-    pm_ahead_wait(&pipelines->ahead, &pipeline->awaited, loads);
+    pm_ahead_wait(&pipelines->ahead, device->compiler, &pipeline->awaited, loads);
 }

@@ -1,5 +1,6 @@
 /* Recordings that are made once and kept: a pipeline has a variant by the time it is recorded
  * (HAZARDS 12). */
+#include "base/clock.h"
 #include "tests/layer/levels.h"
 #include "tests/layer/pipelines.h"
 #include "tests/layer/spooled.h"
@@ -97,6 +98,29 @@ static void nor_longer_than_it_may(void **state)
 {
     (void)state;
     assert_in_range(slow_ones_sampled("0"), 0, 1);
+}
+
+/* Nor for what may not begin, since background threads have used more than they may: the first
+ * compiles take a hundred times of it. */
+static void nor_for_what_may_not_begin(void **state)
+{
+    (void)state;
+    enum { LEVELS = 8 };
+    struct level levels[LEVELS];
+    setenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE", "0.001", 1);
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "10000", 1);
+    open_with("1", "1000");
+    const int64_t start = pm_now();
+    for (uint32_t i = 0; i < LEVELS; i++)
+        level_make(&levels[i], &h, 8 * i, 8, 1);
+    const int64_t took = pm_now() - start;
+    print_message("%u variants in %.3f s\n", watch_counts().variants, (double)took * 1e-9);
+    assert_true(took < 4 * PM_SECOND);
+    for (uint32_t i = 0; i < LEVELS; i++)
+        level_destroy(&levels[i], &h);
+    pm_harness_close(&h);
+    unsetenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE");
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
 }
 
 static void nothing_is_made_ahead_without_time_for_it(void **state)
@@ -342,6 +366,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_kept_is_sampled_as_often),
         PM_LAYERED_TEST(loading_waits_for_what_takes_longer),
         PM_LAYERED_TEST(nor_longer_than_it_may),
+        PM_LAYERED_TEST(nor_for_what_may_not_begin),
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
         PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),

@@ -40,9 +40,10 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     pthread_mutex_init(&sampling->lock, NULL);
     const uint64_t seed = pm_session_seed(device->instance);
     pm_random_init(&sampling->random, seed);
-    /* Who has every call sampled wants that. */
-    sampling->times_kept =
-        (sampling->share < 1 || sampling->probability < 1) && (pm_random_mix(seed + 1) & 1) != 0;
+    /* Who has every call sampled wants that, and who has none sampled, the other. */
+    const bool samples = (config->sampler.kinds & ~(uint32_t)PM_KIND_BIT_TIMING) != 0,
+               always = sampling->share >= 1 && sampling->probability >= 1;
+    sampling->times_kept = !samples || (!always && (pm_random_mix(seed + 1) & 1) != 0);
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);

@@ -124,8 +124,9 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 bool pm_sampling_begin_kept(struct pm_sampling *sampling);
 
 /* Whether recordings that the game keeps are timed in this session where they could be both, and so
- * not sampled: all of them or none, by lot, and none where every call is sampled. Where they are
- * sampled only if a window happens to be open they may be timed in any session. */
+ * not sampled: all of them or none, by lot; none where every call is sampled, and all where none
+ * is. Where they are sampled only if a window happens to be open they may be timed in any session.
+ */
 bool pm_sampling_times_kept(const struct pm_sampling *sampling);
 
 /* Whether what is submitted now is sampled. */

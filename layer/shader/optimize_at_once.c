@@ -109,6 +109,7 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
         /* It was made to see that it could be: else only sessions with this side would be timed
          * where there is often no time, and none would find its other half. */
         pm_optimized_destroy(optimizer->device, optimized);
+        optimizer->device->pipelines->released(optimizer->device);
         return pipeline->keeps_side;
     }
     pm_optimizer_publish(optimizer, pipeline, optimized);

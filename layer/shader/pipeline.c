@@ -101,13 +101,19 @@ void pm_pipeline_destroy(struct pm_pipeline *pipeline)
     struct pm_device *device = pipeline->device;
     pm_variants_drop(pipeline);
     free(pipeline->batches);
+    /* A verdict on the specialized one drops what was made of it: there is none from here on. */
+    struct pm_optimized *optimized = atomic_load(&pipeline->optimized);
+    if (optimized && optimized->candidate.gone) {
+        optimized->candidate.gone(&optimized->candidate);
+        optimized->candidate.gone = NULL;
+    }
     /* What names the specialized one as its rival goes first. */
     for (struct pm_optimized *arm = pipeline->arms, *next; arm; arm = next) {
         next = arm->next;
         destroy_optimized(device, arm);
     }
     destroy_optimized(device, atomic_load(&pipeline->over));
-    destroy_optimized(device, atomic_load(&pipeline->optimized));
+    destroy_optimized(device, optimized);
     destroy_optimized(device, atomic_load(&pipeline->folded));
     destroy_optimized(device, atomic_load(&pipeline->passes));
     if (pipeline->copy)

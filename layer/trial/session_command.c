@@ -62,7 +62,8 @@ void pm_session_pass_executes(struct pm_command *command, uint32_t count,
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(sampling, buffers[i]);
         /* What counts in every submission takes longer. */
-        if (secondary == NULL || secondary->sampled > 0 || secondary->pass.unknown) {
+        if (secondary == NULL || secondary->sampled > 0 || secondary->predicated != NULL ||
+            secondary->pass.unknown) {
             pass->unknown = true;
             continue;
         }

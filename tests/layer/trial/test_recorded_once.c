@@ -454,22 +454,11 @@ static int steady_session(uint64_t variant_cost, bool draws, const char *until_l
     return variant;
 }
 
-/* The sessions to come have a trial of what nothing proves. */
-static void prepare(void)
-{
-    setenv("PM_NULL_DRIVER_ID", "1", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
-    optimized_learn();
-    optimized_enable(false);
-    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-}
-
 static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
 {
     int sides[2] = {0, 0};
-    prepare();
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     /* The first session finds out that nothing can alternate. */
     assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
     for (int i = 0; optimized_logged(outcome) == 0; i++) {
@@ -530,7 +519,8 @@ static void no_side_where_there_is_no_time_for_the_variant(void **state)
 {
     (void)state;
     enum { SESSIONS = 8 };
-    prepare();
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PM_NULL_COMPILE_US", "20000", 1);
     steady_session(80000, false, "timed in turn: sessions are");
     setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "10", 1);
@@ -556,11 +546,7 @@ static void a_slower_one_is_dropped(void **state)
 static void a_much_slower_one_is_dropped_early(void **state)
 {
     (void)state;
-    setenv("PM_NULL_DRIVER_ID", "1", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
-    optimized_learn();
-    optimized_enable(false);
+    trying_prepare_sessions();
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     assert_int_equal(steady_session(200000, false, "timed in turn: sessions are"), 0);
     for (int i = 0; i < 4; i++)
@@ -596,7 +582,8 @@ static void paused_sessions_are_not_timed(void **state)
     (void)state;
     VkCommandBuffer buffers[2];
     uint64_t until = 0;
-    prepare();
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
     open_paused(&buffers[0]);
     trying_close();
@@ -687,7 +674,8 @@ static void nor_does_one_that_was_never_left(void **state)
 static void not_what_comes_late(void **state)
 {
     (void)state;
-    prepare();
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
     /* Either side, by lot. */
     for (int seed = 0; seed < 6; seed++) {

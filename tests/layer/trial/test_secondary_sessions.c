@@ -54,16 +54,10 @@ static void run_session(const struct program *program, const char *until_logged)
     trying_close();
 }
 
-/* The sessions to come have a trial of what nothing proves. */
 static void prepare(void)
 {
-    setenv("PM_NULL_DRIVER_ID", "1", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
-    optimized_learn();
-    optimized_enable(false);
+    trying_prepare_sessions();
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
 }
 

@@ -75,12 +75,7 @@ static bool run_session(const char *until_logged)
 static void instances_that_differ(void **state)
 {
     (void)state;
-    setenv("PM_NULL_DRIVER_ID", "1", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
-    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
-    optimized_learn();
-    optimized_enable(false);
-    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    trying_prepare_sessions();
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.0001", 1);
     setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "0.01", 1);

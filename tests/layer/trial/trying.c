@@ -319,3 +319,13 @@ void trying_assert_no_timing(void)
 {
     assert_int_equal(read_spool().count, 0);
 }
+
+void trying_prepare_sessions(void)
+{
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    optimized_learn();
+    optimized_enable(false);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+}

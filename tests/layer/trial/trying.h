@@ -74,3 +74,6 @@ bool trying_between(uint64_t from, uint64_t to, const char *command);
 /* The spool holds one timing profile, with this ratio; or none. */
 void trying_assert_timing(double expected, double tolerance);
 void trying_assert_no_timing(void);
+
+/* The sessions to come have a trial over sessions of what nothing proves. */
+void trying_prepare_sessions(void);

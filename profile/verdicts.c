@@ -466,12 +466,13 @@ static double ratio_of(const struct pm_session_half *a, const struct pm_session_
 static bool pair_up(struct pm_kept_variant *kept, const struct pm_session_half *half)
 {
     struct pm_session_half *other = &kept->sessions.half;
-    const double ratio = pm_session_half_waits(other, half->at) && other->variant != half->variant
-                             ? ratio_of(half, other)
-                             : 0;
+    const bool waits = pm_session_half_waits(other, half->at) && other->variant != half->variant;
+    const double ratio = waits ? ratio_of(half, other) : 0;
     kept->used_at = half->at;
     if (ratio <= 0 || kept->sessions.count == PM_SESSION_PAIRS) {
+        const uint32_t unlike = other->unlike + (waits && other->unlike < UINT32_MAX);
         *other = *half;
+        other->unlike = unlike;
         return false;
     }
     *other = (struct pm_session_half){.there = false};

@@ -68,6 +68,8 @@ struct pm_session_half {
     bool there;
     bool variant;                          /* the side */
     int64_t at;                            /* CLOCK_REALTIME, seconds */
+    uint32_t unlike;                       /* sessions in a row up to this one that had nothing of
+                                              one size with the one before, of the other side */
     uint64_t nanoseconds[PM_SESSION_USES]; /* by use; 0: none */
     uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known, or
                                               without a time none; else without one the use was

@@ -255,7 +255,7 @@ static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *k
     return parse_ratios(line, 1, kept->sessions.ratios);
 }
 
-/* half original|variant TIME NANOSECONDS... WORK...: of the variant before. */
+/* half original|variant TIME UNLIKE NANOSECONDS... WORK...: of the variant before. */
 static bool parse_half(const struct pm_line *line, struct pm_kept_variant *kept)
 {
     if (!kept || kept->sessions.half.there)
@@ -264,10 +264,11 @@ static bool parse_half(const struct pm_line *line, struct pm_kept_variant *kept)
     half->there = true;
     half->variant = strcmp(line->words[1], "variant") == 0;
     bool good = (half->variant || strcmp(line->words[1], "original") == 0) &&
-                parse_time(line->words[2], &half->at);
+                parse_time(line->words[2], &half->at) &&
+                pm_line_number(line->words[3], &half->unlike);
     for (int i = 0; good && i < PM_SESSION_USES; i++)
-        good = pm_line_long_number(line->words[3 + i], 10, &half->nanoseconds[i]) &&
-               pm_line_long_number(line->words[3 + PM_SESSION_USES + i], 16, &half->work[i]);
+        good = pm_line_long_number(line->words[4 + i], 10, &half->nanoseconds[i]) &&
+               pm_line_long_number(line->words[4 + PM_SESSION_USES + i], 16, &half->work[i]);
     return good;
 }
 
@@ -286,7 +287,7 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_tried(line, *last);
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
-    if (pm_line_is(line, "half", 3 + 2 * PM_SESSION_USES))
+    if (pm_line_is(line, "half", 4 + 2 * PM_SESSION_USES))
         return parse_half(line, *last);
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
         return parse_sessions(line, *last);
@@ -401,8 +402,8 @@ static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer
                                    format_ratios(kept->sessions.ratios, kept->sessions.count, out));
     if (!ok || !half->there)
         return ok;
-    ok =
-        pm_buffer_printf(out, "half %s %" PRId64, half->variant ? "variant" : "original", half->at);
+    ok = pm_buffer_printf(out, "half %s %" PRId64 " %" PRIu32,
+                          half->variant ? "variant" : "original", half->at, half->unlike);
     for (int i = 0; ok && i < PM_SESSION_USES; i++)
         ok = pm_buffer_printf(out, " %" PRIu64, half->nanoseconds[i]);
     for (int i = 0; ok && i < PM_SESSION_USES; i++)

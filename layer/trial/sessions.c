@@ -19,6 +19,8 @@ enum {
 
 /* Pairs at the end that say so are enough to drop a variant. */
 enum { HARMFUL_PAIRS = 2 };
+/* Sessions in a row without anything of one size are enough to give up for now. */
+enum { MOST_UNLIKE = 8 };
 #define HARMFUL 1250000u
 
 struct pm_session_use {
@@ -314,7 +316,11 @@ static void finish(struct pm_session_trial *trial)
     pm_shader_key_format(&trial->named.key, key);
     const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &trial->named.original,
                                            &environment, &half, &kept);
-    const enum pm_outcome outcome = pair ? judge(&kept, &paired) : PM_GOES_ON;
+    /* Sizes that never come again say nothing however many sessions there are. */
+    const bool in_vain = !pair && kept.sessions.half.unlike >= MOST_UNLIKE;
+    const enum pm_outcome outcome = pair      ? judge(&kept, &paired)
+                                    : in_vain ? PM_UNDECIDED
+                                              : PM_GOES_ON;
     pm_log_info(device->instance->log,
                 "timed a session with the %s shader %.12s (%" PRIu64
                 " ns), %u pairs of sessions: %s",

@@ -481,6 +481,31 @@ static void a_sure_one_comes_before_a_newer_one(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* How many sessions had nothing of one size is kept, until two have. */
+static void sessions_that_are_unlike_are_counted(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant made = variant('e', PM_VERDICT_NONE, 1);
+    struct pm_kept_variant kept;
+    struct pm_session_half half = {.there = true, .at = NOW, .nanoseconds = {1000}};
+    struct pm_verdicts *verdicts = open_it(NULL);
+    pm_verdicts_put_made(verdicts, &made);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &gpu, true);
+    for (uint32_t i = 0; i < 4; i++) {
+        half.variant = i % 2 != 0;
+        half.work[0] = 100 + i;
+        assert_false(add_half(verdicts, &made, &half, &kept));
+        assert_int_equal(kept.sessions.half.unlike, i);
+        assert_true(pm_verdicts_save(verdicts, NULL));
+        pm_verdicts_close(verdicts);
+        verdicts = open_it(NULL);
+    }
+    half.variant = false;
+    assert_true(add_half(verdicts, &made, &half, &kept));
+    assert_int_equal(kept.sessions.half.unlike, 0);
+    pm_verdicts_close(verdicts);
+}
+
 /* A variant that takes next to nothing is no damage. */
 static void tiny_ratios_are_kept(void **unused)
 {
@@ -834,6 +859,7 @@ int main(void)
         JOURNALS_TEST(the_earlier_trial_counts_if_saved_later),
         JOURNALS_TEST(a_sure_one_comes_before_a_newer_one),
         JOURNALS_TEST(tiny_ratios_are_kept),
+        JOURNALS_TEST(sessions_that_are_unlike_are_counted),
         JOURNALS_TEST(the_best_first),
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(sessions_compare_uses_as_a_whole),

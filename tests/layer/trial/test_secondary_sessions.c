@@ -93,6 +93,21 @@ static void kept_ones_in_what_is_recorded_anew(void **state)
         &(struct program){.draws = true, .flags = SECONDARY_SIMULTANEOUS, .primary_anew = true});
 }
 
+/* What is of another size in each session says nothing, and does not go on for ever. */
+static void sizes_that_never_agree(void **state)
+{
+    (void)state;
+    const struct program program = {.draws = false};
+    prepare();
+    run_session(&program, "timed in turn: sessions are");
+    for (uint32_t session = 1; session <= 9; session++) {
+        trying.groups = session;
+        run_session(&program, "timed a session");
+    }
+    optimized_assert_logged("0 pairs of sessions: more sessions are to come", 8);
+    optimized_assert_logged("0 pairs of sessions: undecided", 1);
+}
+
 /* As soon as it is done it is submitted again: hardly ever does anybody see that it is. */
 static void what_is_submitted_without_a_pause(void **state)
 {
@@ -134,6 +149,7 @@ int main(void)
         PM_LAYERED_TEST(kept_ones),
         PM_LAYERED_TEST(kept_dispatches),
         PM_LAYERED_TEST(kept_ones_in_what_is_recorded_anew),
+        PM_LAYERED_TEST(sizes_that_never_agree),
         PM_LAYERED_TEST(what_is_submitted_without_a_pause),
         PM_LAYERED_TEST(what_is_recorded_anew),
     };

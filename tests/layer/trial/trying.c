@@ -161,7 +161,7 @@ void trying_pause(bool paused)
 void trying_dispatch(VkCommandBuffer buffer)
 {
     trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
-    trying.h.vk.CmdDispatch(buffer, 1, 1, 1);
+    trying.h.vk.CmdDispatch(buffer, trying.groups > 0 ? trying.groups : 1, 1, 1);
 }
 
 void trying_draw(VkCommandBuffer buffer)

@@ -248,11 +248,13 @@ static void settle(struct pm_trial *trial, struct trial_track *track, const stru
                    bool again)
 {
     enum pm_stands stands = again ? PM_STANDS_VARIANT : PM_STANDS_OWN;
-    pthread_mutex_lock(&trial->owner->lock);
-    for (struct pm_candidate *c = trial->first; c != NULL && again; c = c->next)
-        if (atomic_load(&c->surpassed))
-            stands = PM_STANDS_FASTER;
-    pthread_mutex_unlock(&trial->owner->lock);
+    if (again) {
+        pthread_mutex_lock(&trial->owner->lock);
+        for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+            if (atomic_load(&c->surpassed))
+                stands = PM_STANDS_FASTER;
+        pthread_mutex_unlock(&trial->owner->lock);
+    }
     const uint64_t what = atomic_load(&track->what);
     if (track->costs != what) {
         track->costs = what;

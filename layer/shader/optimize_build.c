@@ -107,11 +107,9 @@ static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
     return watch;
 }
 
-struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
-                                             struct pm_pipeline *pipeline,
-                                             const struct pm_specialized_shader *shader,
-                                             const struct pm_optimized_build *how,
-                                             struct pm_error *error)
+struct pm_optimized *pm_optimized_begin(struct pm_pipeline *pipeline,
+                                        const struct pm_specialized_shader *shader,
+                                        struct pm_error *error)
 {
     struct pm_optimized *optimized = calloc(1, sizeof *optimized);
     if (!optimized) {
@@ -121,6 +119,18 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
     optimized->pipeline = pipeline;
     optimized->shader = shader;
     pm_variant_files_write(pipeline, shader);
+    return optimized;
+}
+
+struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
+                                             struct pm_pipeline *pipeline,
+                                             const struct pm_specialized_shader *shader,
+                                             const struct pm_optimized_build *how,
+                                             struct pm_error *error)
+{
+    struct pm_optimized *optimized = pm_optimized_begin(pipeline, shader, error);
+    if (!optimized)
+        return NULL;
     if (how->use == PM_USE_PUSHED)
         optimized->watch = watch_of(pipeline, &shader->known);
     char parts[PM_PARTS_TEXT], name[sizeof PM_TRACE_BUILDS + PM_PARTS_TEXT];

@@ -38,6 +38,12 @@ struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
                                         struct pm_pipeline *pipeline,
                                         const struct pm_specialized_shader *shader,
                                         enum pm_specialized_use use, struct pm_error *error);
+/* A variant of the pipeline with the shader, of which nothing is built yet; malloc'ed. NULL: see
+ * *error. */
+struct pm_optimized *pm_optimized_begin(struct pm_pipeline *pipeline,
+                                        const struct pm_specialized_shader *shader,
+                                        struct pm_error *error);
+
 /* The same where, and with as much compiled as, the caller says. */
 enum pm_compiling {
     PM_COMPILE_ALL,     /* what has to be: in the background */

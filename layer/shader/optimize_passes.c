@@ -1,9 +1,9 @@
 #include "layer/shader/optimize_passes.h"
+#include "layer/shader/optimize_build.h"
 
 #include "layer/shader/passes_build.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/specialized_shader.h"
-#include "layer/shader/variant_files.h"
 #include "layer/shader/variant_make.h"
 #include <stdlib.h>
 
@@ -31,14 +31,9 @@ static struct pm_optimized *build(struct pm_pipeline *pipeline,
                                   const struct pm_specialized_shader *shader,
                                   struct pm_error *error)
 {
-    struct pm_optimized *optimized = calloc(1, sizeof *optimized);
-    if (!optimized) {
-        pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
+    struct pm_optimized *optimized = pm_optimized_begin(pipeline, shader, error);
+    if (!optimized)
         return NULL;
-    }
-    optimized->pipeline = pipeline;
-    optimized->shader = shader;
-    pm_variant_files_write(pipeline, shader);
     if (!pm_passes_build(pipeline, shader, &optimized->passes, error)) {
         pm_passes_destroy(pipeline->device, &optimized->passes);
         free(optimized);

@@ -37,7 +37,9 @@ sample() {
 }
 sample
 grep -qE '^piecemeal run: sampled .*; next: piecemeal run --local, .*aggregator\.url\)$' "$scratch/run" || fail "$(cat "$scratch/run")"
-# Who has an aggregator and sends it nothing is not told that there is none.
+# Who has an aggregator and sends it nothing is not told that there is none. The session before leads to a trial, whose
+# lots could time both frames.
+rm -r "$XDG_DATA_HOME/piecemeal"
 mkdir -p "$XDG_CONFIG_HOME/piecemeal"
 printf '{"aggregator": {"url": "http://127.0.0.1:1"}, "consent": {"upload": false}}\n' \
     >"$XDG_CONFIG_HOME/piecemeal/piecemeal-postprocess.json"

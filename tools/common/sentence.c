@@ -75,6 +75,8 @@ static void say_why(const struct pm_session_status *status, struct text *text)
         say(text, "the program submits again what it recorded before copies of its shaders were "
                   "compiled, or nothing of it was chosen (--set debug.synchronous=true --set "
                   "sampler.api_probability=1 takes all)");
+    else if (status->calls == 0 && (status->trying > 0 || status->comparing > 0))
+        say(text, "what it drew was timed for the trials of its shaders: let it run longer");
     else if (status->calls == 0)
         say(text, "nothing was drawn with a shader that can be sampled");
     else if (pm_sentence_is_late(status))

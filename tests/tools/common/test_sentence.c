@@ -102,6 +102,11 @@ static void what_stood_in_the_way(void **state)
     status.windows = 1;
     assert_string_equal(sentence(&status, NULL),
                         "sampled nothing: nothing was drawn with a shader that can be sampled");
+    status.trying = 1; /* a recording is sampled or timed, not both */
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "sampled nothing: what it drew was timed for the trials of its shaders: "
+                           "let it run longer; 1 specialized shader is still tried"));
+    status.trying = 0;
     status.keeps_recordings = true;
     assert_non_null(strstr(sentence(&status, NULL),
                            "recorded before copies of its shaders were compiled, or nothing of it "

@@ -17,7 +17,7 @@ set_command() {
     nexuiz)
         need darkplaces
         command=("${home[@]}" "${zink[@]}" darkplaces -nexuiz -basedir /usr/share/games/nexuiz -window -width 640
-            -height 480 -nosound -userdir "$folder/home" +vid_fullscreen 0 -benchmark demos/demo1)
+            -height 480 -nosound -userdir "$folder/home" +vid_fullscreen 0 +startdemos demos/demo1 demos/demo1)
         ;;
     neverball)
         need neverball

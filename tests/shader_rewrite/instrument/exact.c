@@ -111,27 +111,92 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
 typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
                                 const struct pm_instrument_info *info, struct pm_instrumented *out,
                                 struct pm_error *error);
-typedef void (*run_shader)(void *user, const struct pm_words *words,
-                           const VkSpecializationInfo *specialization);
+
+/* What variants are made for, and what runs them: a driver, or the model. */
+struct machine {
+    struct pm_gpu *gpu; /* NULL: the model */
+    void (*run)(void *user, const struct pm_words *words,
+                const VkSpecializationInfo *specialization);
+    void (*run_model)(void *user, struct model *model);
+    void *user;
+    uint32_t subgroup_size;
+    bool sums_outlive_loops, memory_model_device_scope;
+};
+
+static struct machine machine_of(struct pm_gpu *gpu,
+                                 void (*run)(void *user, const struct pm_words *words,
+                                             const VkSpecializationInfo *specialization),
+                                 void *user)
+{
+    return (struct machine){
+        .gpu = gpu,
+        .run = run,
+        .user = user,
+        .subgroup_size = gpu->subgroup_size,
+        .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
+        .memory_model_device_scope = gpu->memory_model_device_scope,
+    };
+}
+
+static void create_counters(const struct machine *machine, size_t size,
+                            struct pm_gpu_buffer *counters)
+{
+    if (machine->gpu) {
+        pm_gpu_buffer_create(machine->gpu, size, counters);
+        return;
+    }
+    /* Nothing of it is a pointer. */
+    *counters = (struct pm_gpu_buffer){
+        .address = UINT64_C(0x123456789ac0), .size = size, .data = malloc(size)};
+    assert_non_null(counters->data);
+}
+
+static void destroy_counters(const struct machine *machine, struct pm_gpu_buffer *counters)
+{
+    if (machine->gpu)
+        pm_gpu_buffer_destroy(machine->gpu, counters);
+    else
+        free(counters->data);
+}
+
+static void run_instrumented(const struct machine *machine, const struct pm_instrumented *shader,
+                             const struct pm_gpu_buffer *counters)
+{
+    const uint32_t address[2] = {(uint32_t)counters->address, (uint32_t)(counters->address >> 32)};
+    if (machine->gpu) {
+        const VkSpecializationMapEntry entries[2] = {{shader->spec_id_low, 0, 4},
+                                                     {shader->spec_id_high, 4, 4}};
+        const VkSpecializationInfo specialization = {2, entries, sizeof address, address};
+        machine->run(machine->user, &shader->words, &specialization);
+        return;
+    }
+    const struct model_constant constants[2] = {{shader->spec_id_low, address[0]},
+                                                {shader->spec_id_high, address[1]}};
+    struct model *model =
+        model_create_specialized(shader->words.data, shader->words.count, constants, 2);
+    model_set_addressed(model, counters->address, counters->data, counters->size / 4);
+    machine->run_model(machine->user, model);
+    model_destroy(model);
+}
 
 /* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
-static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shader *shader,
+static struct pm_instrumented count(const struct machine *machine,
+                                    const struct exact_shader *shader,
                                     const struct exact_variant *variant, instrument_pass pass,
-                                    bool copies, run_shader run, void *user,
-                                    struct pm_gpu_buffer *counters)
+                                    bool copies, struct pm_gpu_buffer *counters)
 {
     const struct pm_instrument_info info = {
         .all_candidates = true,
         .points = variant->points,
         .point_count = variant->point_count,
         .slot_count = variant->slot_count,
-        .subgroup_size = gpu->subgroup_size,
-        .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
+        .subgroup_size = machine->subgroup_size,
+        .sums_outlive_loops = machine->sums_outlive_loops,
         .lanes_only = variant->lanes_only,
         .flow = variant->flow,
         .turns = pass == pm_instrument_turns ? &shader->turns : NULL,
         .int64_atomics = variant->wide,
-        .memory_model_device_scope = gpu->memory_model_device_scope,
+        .memory_model_device_scope = machine->memory_model_device_scope,
         .subgroup_quad = true,
         .may_force_early_tests = variant->may_force_early_tests,
         .count_copies = copies,
@@ -141,15 +206,12 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
     if (!pass(shader->canonical.data, shader->canonical.count, &info, &out, &error))
         fail_msg("%s: %s", shader->name, error.message);
 
-    pm_gpu_buffer_create(gpu, out.counter_bytes + 64, counters);
+    create_counters(machine, out.counter_bytes + 64, counters);
     assert_int_equal(counters->address % 64, 0);
     uint64_t *values = counters->data;
     for (size_t i = 0; i < counters->size / 8; i++)
         values[i] = variant->first_value;
-    const uint32_t address[2] = {(uint32_t)counters->address, (uint32_t)(counters->address >> 32)};
-    const VkSpecializationMapEntry entries[2] = {{out.spec_id_low, 0, 4}, {out.spec_id_high, 4, 4}};
-    const VkSpecializationInfo specialization = {2, entries, sizeof address, address};
-    run(user, &out.words, &specialization);
+    run_instrumented(machine, &out, counters);
     /* Nothing is written beyond the counters. */
     for (size_t i = out.counter_bytes / 8; i < counters->size / 8; i++)
         assert_true(values[i] == variant->first_value);
@@ -162,9 +224,8 @@ static struct pm_instrumented count(struct pm_gpu *gpu, const struct exact_shade
 /* Lanes at the points alone that tell those of all (points_flow), rebuilt; in a third of the
  * counters, or beside what else is counted of all. Where a driver's counts are off (tolerance) so
  * is what they leave of each other, by more. */
-static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
-                       const struct exact_variant *like, const struct exact_truth *truth, bool only,
-                       run_shader run, void *user)
+static void check_flow(const struct machine *machine, const struct exact_shader *shader,
+                       const struct exact_variant *like, const struct exact_truth *truth, bool only)
 {
     struct pm_flow_points points;
     struct pm_error error = {0};
@@ -181,7 +242,7 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
         variant.point_count = points.count;
     }
     struct pm_instrumented out =
-        count(gpu, shader, &variant, pm_instrument_blocks, false, run, user, &counters);
+        count(machine, shader, &variant, pm_instrument_blocks, false, &counters);
     uint64_t *lanes = calloc(points.space, sizeof *lanes);
     bool exact;
     assert_non_null(lanes);
@@ -202,13 +263,13 @@ static void check_flow(struct pm_gpu *gpu, const struct exact_shader *shader,
     free(totals);
     free(lanes);
     pm_flow_points_finish(&points);
-    pm_gpu_buffer_destroy(gpu, &counters);
+    destroy_counters(machine, &counters);
 }
 
 /* Turns of all loops: of their points, each step-th from the first on. */
-static void check_turns(struct pm_gpu *gpu, const struct exact_shader *shader,
+static void check_turns(const struct machine *machine, const struct exact_shader *shader,
                         const struct exact_variant *like, const struct exact_truth *truth,
-                        uint32_t first, uint32_t step, run_shader run, void *user)
+                        uint32_t first, uint32_t step)
 {
     const uint32_t count_of = shader->turns.count;
     uint32_t *points = malloc((count_of + 1u) * sizeof *points);
@@ -222,10 +283,32 @@ static void check_turns(struct pm_gpu *gpu, const struct exact_shader *shader,
     of_turns.points = truth->turns;
     struct pm_gpu_buffer counters;
     struct pm_instrumented out =
-        count(gpu, shader, &variant, pm_instrument_turns, false, run, user, &counters);
+        count(machine, shader, &variant, pm_instrument_turns, false, &counters);
     compare(shader, &variant, &of_turns, &out, counters.data);
-    pm_gpu_buffer_destroy(gpu, &counters);
+    destroy_counters(machine, &counters);
     free(points);
+}
+
+static struct pm_instrumented check_on(const struct machine *machine,
+                                       const struct exact_shader *shader,
+                                       const struct exact_variant *variant,
+                                       const struct exact_truth *truth)
+{
+    struct pm_gpu_buffer counters;
+    struct pm_instrumented out =
+        count(machine, shader, variant, pm_instrument_blocks, false, &counters);
+    compare(shader, variant, truth, &out, counters.data);
+    destroy_counters(machine, &counters);
+    if (variant->point_count == shader->points.count && variant->slot_count == 1)
+        check_flow(machine, shader, variant, truth, variant->point_count % 2);
+    if (truth->turns && shader->turns.count > 0 && variant->point_count == shader->points.count &&
+        variant->slot_count == 16) {
+        check_turns(machine, shader, variant, truth, 0, 1);
+        /* That a loop is come to, and nothing else; and some of its turns. */
+        check_turns(machine, shader, variant, truth, 0, PM_TURN_POINTS);
+        check_turns(machine, shader, variant, truth, 2, 5);
+    }
+    return out;
 }
 
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
@@ -235,21 +318,20 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
                                                const VkSpecializationInfo *specialization),
                                    void *user)
 {
-    struct pm_gpu_buffer counters;
-    struct pm_instrumented out =
-        count(gpu, shader, variant, pm_instrument_blocks, false, run, user, &counters);
-    compare(shader, variant, truth, &out, counters.data);
-    pm_gpu_buffer_destroy(gpu, &counters);
-    if (variant->point_count == shader->points.count && variant->slot_count == 1)
-        check_flow(gpu, shader, variant, truth, variant->point_count % 2, run, user);
-    if (truth->turns && shader->turns.count > 0 && variant->point_count == shader->points.count &&
-        variant->slot_count == 16) {
-        check_turns(gpu, shader, variant, truth, 0, 1, run, user);
-        /* That a loop is come to, and nothing else; and some of its turns. */
-        check_turns(gpu, shader, variant, truth, 0, PM_TURN_POINTS, run, user);
-        check_turns(gpu, shader, variant, truth, 2, 5, run, user);
-    }
-    return out;
+    const struct machine machine = machine_of(gpu, run, user);
+    return check_on(&machine, shader, variant, truth);
+}
+
+void exact_check_modelled(const struct exact_modelled *modelled, const struct exact_shader *shader,
+                          const struct exact_variant *variant, const struct exact_truth *truth)
+{
+    const struct machine machine = {
+        .run_model = modelled->run,
+        .user = modelled->user,
+        .subgroup_size = modelled->subgroup_size,
+        .sums_outlive_loops = modelled->sums_outlive_loops,
+    };
+    check_on(&machine, shader, variant, truth);
 }
 
 void exact_watch_turns(const struct exact_shader *shader, struct model *model)
@@ -312,16 +394,17 @@ void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const VkSpecializationInfo *specialization),
                        void *user)
 {
+    const struct machine machine = machine_of(gpu, run, user);
     for (int copies = 0; copies < 2; copies++) {
         struct pm_gpu_buffer counters;
         struct pm_instrumented out =
-            count(gpu, shader, variant, pm_instrument_zero, copies, run, user, &counters);
+            count(&machine, shader, variant, pm_instrument_zero, copies, &counters);
         compare_zeros(shader, variant, model, subgroups, &out, counters.data);
-        pm_gpu_buffer_destroy(gpu, &counters);
+        destroy_counters(&machine, &counters);
     }
 }
 
-static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, uint32_t count,
+static void check_all_points(bool int64_atomics, const uint32_t *points, uint32_t count,
                              void (*check)(void *user, const struct exact_variant *variant),
                              void *user)
 {
@@ -330,7 +413,7 @@ static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, u
     variant.slot_count = 16;
     variant.first_value = 0xfffffff3; /* carries into the high word */
     check(user, &variant);
-    if (gpu->int64_atomics) {
+    if (int64_atomics) {
         variant.wide = true;
         variant.slot_count = 64;
         check(user, &variant);
@@ -338,8 +421,7 @@ static void check_all_points(const struct pm_gpu *gpu, const uint32_t *points, u
 }
 
 /* A random split into batches, as a session makes it, then the same in the other width. */
-static void check_batches(const struct pm_gpu *gpu, uint32_t *points, uint32_t count,
-                          uint32_t batch,
+static void check_batches(bool int64_atomics, uint32_t *points, uint32_t count, uint32_t batch,
                           void (*check)(void *user, const struct exact_variant *variant),
                           void *user)
 {
@@ -349,7 +431,7 @@ static void check_batches(const struct pm_gpu *gpu, uint32_t *points, uint32_t c
     for (uint32_t b = 0; b < batches; b++) {
         struct exact_variant variant = {.points = chosen,
                                         .slot_count = 1u << b % 9,
-                                        .wide = gpu->int64_atomics && b % 2,
+                                        .wide = int64_atomics && b % 2,
                                         .first_value = b % 4 < 2 ? 0xffffffffu : 0};
         for (uint32_t i = 0; i < count; i++) {
             if (points[i] % batches == b)
@@ -360,7 +442,7 @@ static void check_batches(const struct pm_gpu *gpu, uint32_t *points, uint32_t c
     free(chosen);
 }
 
-void exact_each_variant(const struct pm_gpu *gpu, const struct exact_shader *shader, bool brief,
+void exact_each_variant(bool int64_atomics, const struct exact_shader *shader, bool brief,
                         void (*check)(void *user, const struct exact_variant *variant), void *user)
 {
     uint32_t count = shader->points.count;
@@ -368,7 +450,7 @@ void exact_each_variant(const struct pm_gpu *gpu, const struct exact_shader *sha
     assert_non_null(points);
     for (uint32_t i = 0; i < count; i++)
         points[i] = i;
-    check_all_points(gpu, points, count, check, user);
+    check_all_points(int64_atomics, points, count, check, user);
     if (!brief) {
         struct pm_random random;
         pm_random_init(&random, 23);
@@ -377,7 +459,7 @@ void exact_each_variant(const struct pm_gpu *gpu, const struct exact_shader *sha
             points[i - 1] = points[other];
             points[other] = kept;
         }
-        check_batches(gpu, points, count, count > 12 ? 6 : 1, check, user);
+        check_batches(int64_atomics, points, count, count > 12 ? 6 : 1, check, user);
         const struct exact_variant none = {.slot_count = 2};
         check(user, &none);
     }

@@ -58,6 +58,17 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
                                                const VkSpecializationInfo *specialization),
                                    void *user);
 
+/* The same where the model runs the variant, in subgroups of any size: run calls lockstep_run for
+ * all subgroups, after giving the model its buffers. */
+struct exact_modelled {
+    void (*run)(void *user, struct model *model);
+    void *user;
+    uint32_t subgroup_size;  /* that instrument_blocks is told; 0: not known */
+    bool sums_outlive_loops; /* likewise */
+};
+void exact_check_modelled(const struct exact_modelled *modelled, const struct exact_shader *shader,
+                          const struct exact_variant *variant, const struct exact_truth *truth);
+
 /* Has the model count turns; and what it has counted: malloc'ed. */
 void exact_watch_turns(const struct exact_shader *shader, struct model *model);
 struct model_counts *exact_turns(const struct exact_shader *shader, struct model *model);
@@ -78,5 +89,5 @@ void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
 /* Calls check for all points, in 64-bit form (where the device can) and 32-bit form with and
  * without carry, and unless brief for a random split into batches and for none, with 1 to 256
  * slots. */
-void exact_each_variant(const struct pm_gpu *gpu, const struct exact_shader *shader, bool brief,
+void exact_each_variant(bool int64_atomics, const struct exact_shader *shader, bool brief,
                         void (*check)(void *user, const struct exact_variant *variant), void *user);

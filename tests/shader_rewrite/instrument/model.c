@@ -23,15 +23,17 @@ static void add_type(struct model *m, uint32_t opcode, const uint32_t *o, uint32
     case SpvOpTypeBool:
     case SpvOpTypeInt:
     case SpvOpTypeFloat:
-        type->words = 1;
+        type->is_wide = opcode == SpvOpTypeInt && o[1] == 64;
+        type->words = type->is_wide ? 2 : 1;
         type->is_signed = opcode == SpvOpTypeInt && o[2];
-        if (opcode != SpvOpTypeBool && o[1] != 32)
-            fail_msg("the model knows 32-bit numbers only");
+        if (opcode != SpvOpTypeBool && o[1] != 32 && !type->is_wide)
+            fail_msg("the model knows 32-bit numbers and 64-bit integers only");
         break;
     case SpvOpTypeVector:
     case SpvOpTypeMatrix:
         type->element = o[1];
         type->words = m->types[o[1]].words * o[2];
+        type->is_wide = m->types[o[1]].is_wide;
         break;
     case SpvOpTypeArray:
         type->element = o[1];
@@ -66,6 +68,15 @@ static uint32_t new_value(struct model *m, uint32_t type, uint32_t id)
     return m->value_at[id];
 }
 
+/* Of a specialization constant. */
+static uint32_t specialized_value(const struct model *m, uint32_t id, uint32_t value)
+{
+    for (uint32_t i = 0; i < m->specialized_count; i++)
+        if (m->spec_ids[id] == m->specialized[i].spec_id + 1)
+            return m->specialized[i].value;
+    return value;
+}
+
 static void add_constant(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t operands)
 {
     uint32_t at = new_value(m, o[0], o[1]);
@@ -74,8 +85,10 @@ static void add_constant(struct model *m, uint32_t opcode, const uint32_t *o, ui
         m->values[at] = 1;
         break;
     case SpvOpConstant:
+        memcpy(&m->values[at], o + 2, (operands - 2) * sizeof(uint32_t));
+        break;
     case SpvOpSpecConstant:
-        m->values[at] = o[2];
+        m->values[at] = specialized_value(m, o[1], o[2]);
         break;
     case SpvOpConstantComposite:
     case SpvOpSpecConstantComposite:
@@ -121,6 +134,8 @@ static void add_decoration(struct model *m, const uint32_t *o)
         m->builtins[o[0]] = o[2] + 1;
     else if (o[1] == SpvDecorationLocation)
         m->locations[o[0]] = o[2];
+    else if (o[1] == SpvDecorationSpecId)
+        m->spec_ids[o[0]] = o[2] + 1;
 }
 
 static void add_instruction(struct model *m, size_t at)
@@ -154,6 +169,13 @@ static void add_instruction(struct model *m, size_t at)
 
 struct model *model_create(const uint32_t *words, size_t count)
 {
+    return model_create_specialized(words, count, NULL, 0);
+}
+
+struct model *model_create_specialized(const uint32_t *words, size_t count,
+                                       const struct model_constant *constants,
+                                       uint32_t constant_count)
+{
     struct model *m = calloc(1, sizeof *m);
     assert_non_null(m);
     uint32_t bound = words[3];
@@ -170,9 +192,17 @@ struct model *model_create(const uint32_t *words, size_t count)
     m->bindings = calloc(bound, sizeof *m->bindings);
     m->builtins = calloc(bound, sizeof *m->builtins);
     m->locations = calloc(bound, sizeof *m->locations);
+    m->spec_ids = calloc(bound, sizeof *m->spec_ids);
+    m->values = calloc(MODEL_VALUE_WORDS, sizeof *m->values);
+    m->own = calloc(MODEL_OWN_WORDS, sizeof *m->own);
+    m->own_tainted = calloc(MODEL_OWN_WORDS, sizeof *m->own_tainted);
+    assert_true(m->values && m->own && m->own_tainted);
+    m->specialized = constants;
+    m->specialized_count = constant_count;
     m->value_words = 1;
     for (size_t at = 5; at < count; at += words[at] >> 16)
         add_instruction(m, at);
+    m->specialized_count = 0;
     return m;
 }
 
@@ -192,6 +222,10 @@ void model_destroy(struct model *m)
     free(m->bindings);
     free(m->builtins);
     free(m->locations);
+    free(m->spec_ids);
+    free(m->values);
+    free(m->own);
+    free(m->own_tainted);
     free(m);
 }
 
@@ -199,6 +233,13 @@ void model_set_buffer(struct model *m, uint32_t binding, uint32_t *data, size_t 
 {
     m->buffers[binding] = data;
     m->buffer_words[binding] = words;
+}
+
+void model_set_addressed(struct model *m, uint64_t address, uint32_t *data, size_t words)
+{
+    m->address = address;
+    m->addressed = data;
+    m->addressed_words = words;
 }
 
 void model_set_push(struct model *m, const uint32_t *data, size_t words)

@@ -1,8 +1,9 @@
 /*
  * A CPU model of shaders: runs a canonical module (one function, 32-bit numbers) one invocation
- * after the other and counts how its blocks are entered and what its values are, with nothing of
- * shader_rewrite/ in it. What it cannot know (textures, derivatives, transcendental functions, the
- * values of other invocations) is tainted, and the test fails where that decides a branch.
+ * after the other, or those of a subgroup together (lockstep.h), and counts how its blocks are
+ * entered and what its values are, with nothing of shader_rewrite/ in it. What it cannot know
+ * (textures, derivatives, transcendental functions, the values of other invocations) is tainted,
+ * and the test fails where that decides a branch.
  *
  * Lanes are exact by construction. Entries of subgroups suppose that lanes reconverge where
  * SPIR-V's structure says: all lanes of a subgroup that enter a block in the same iterations of its
@@ -24,10 +25,20 @@ struct model;
 
 /* words stay the caller's, and must outlive the model. */
 struct model *model_create(const uint32_t *words, size_t count);
+/* The same with values of specialization constants; others have their defaults. */
+struct model_constant {
+    uint32_t spec_id, value;
+};
+struct model *model_create_specialized(const uint32_t *words, size_t count,
+                                       const struct model_constant *constants,
+                                       uint32_t constant_count);
 void model_destroy(struct model *model);
 
 /* Storage buffers of set 0, by binding; the model reads and writes data. Arrays of 32-bit words. */
 void model_set_buffer(struct model *model, uint32_t binding, uint32_t *data, size_t words);
+/* The one memory that has a device address: there are counters, so what atomics find there is not
+ * tainted. */
+void model_set_addressed(struct model *model, uint64_t address, uint32_t *data, size_t words);
 /* Push constants, 32-bit words. */
 void model_set_push(struct model *model, const uint32_t *data, size_t words);
 

@@ -1,6 +1,5 @@
 #include "tests/shader_rewrite/instrument/model_run.h"
 
-#include <math.h>
 #include <string.h>
 
 bool model_has_result(uint32_t opcode)
@@ -27,20 +26,6 @@ bool model_has_result(uint32_t opcode)
     default:
         return true;
     }
-}
-
-static float as_float(uint32_t word)
-{
-    float value;
-    memcpy(&value, &word, sizeof value);
-    return value;
-}
-
-static uint32_t as_word(float value)
-{
-    uint32_t word;
-    memcpy(&word, &value, sizeof word);
-    return word;
 }
 
 /* ---- inputs ---- */
@@ -85,7 +70,7 @@ static void set_input(struct model *m, const struct model_variable *variable,
     }
 }
 
-static void start(struct model *m, const struct model_invocation *in)
+void model_start(struct model *m, const struct model_invocation *in)
 {
     memset(m->own, 0, m->own_words * sizeof *m->own);
     memset(m->own_tainted, 0, m->own_words);
@@ -116,7 +101,13 @@ static uint32_t *memory(struct model *m, const uint32_t *pointer, uint32_t words
         return &m->own[pointer[1]];
     }
     uint32_t binding = pointer[0] - 1;
-    if (!m->buffers[binding] || pointer[1] + words > m->buffer_words[binding])
+    if (pointer[0] == MODEL_ADDRESSED) {
+        if ((size_t)pointer[1] + words > m->addressed_words)
+            fail_msg("word %u is outside of what the address is of", pointer[1]);
+        return &m->addressed[pointer[1]];
+    }
+    if (binding >= MODEL_BUFFERS || !m->buffers[binding] ||
+        pointer[1] + words > m->buffer_words[binding])
         fail_msg("word %u of buffer %u is outside of what the model has", pointer[1], binding);
     return &m->buffers[binding][pointer[1]];
 }
@@ -168,244 +159,56 @@ static void store(struct model *m, const uint32_t *o)
         memset(taint, m->tainted[o[1]], words);
 }
 
+/* A buffer's device address becomes a pointer. */
+static void point(struct model *m, uint32_t *result, const uint32_t *o)
+{
+    const uint32_t *address = &m->values[m->value_at[o[2]]];
+    model_check_known(m, o[2]);
+    if (!m->addressed || (address[0] | (uint64_t)address[1] << 32) != m->address)
+        fail_msg("the model has no memory at 0x%x%08x", address[1], address[0]);
+    result[0] = MODEL_ADDRESSED;
+    result[1] = 0;
+}
+
+static uint32_t combine(uint32_t opcode, uint32_t at, uint32_t operand)
+{
+    switch (opcode) {
+    case SpvOpAtomicIAdd:
+    case SpvOpAtomicIIncrement:
+        return at + operand;
+    case SpvOpAtomicOr:
+        return at | operand;
+    case SpvOpAtomicUMax:
+        return operand > at ? operand : at;
+    default:
+        fail_msg("the model does not know atomic %u", opcode);
+        return 0;
+    }
+}
+
+/* What is there before hangs on the order of invocations, which is not known; of counters it is not
+ * tainted all the same, since their sum does not. */
 static void atomic(struct model *m, uint32_t opcode, uint32_t *result, const uint32_t *o)
 {
+    const uint32_t *pointer = &m->values[m->value_at[o[2]]], words = m->types[o[0]].words;
     bool *taint;
-    uint32_t *at = memory(m, &m->values[m->value_at[o[2]]], 1, &taint);
-    uint32_t operand = opcode == SpvOpAtomicIIncrement ? 1 : m->values[m->value_at[o[5]]];
-    *result = *at;
-    m->tainted[o[1]] = true; /* the order of invocations is not known */
+    uint32_t *at = memory(m, pointer, words, &taint);
+    const uint32_t one[2] = {1, 0};
+    const uint32_t *operand = opcode == SpvOpAtomicIIncrement ? one : &m->values[m->value_at[o[5]]];
+    memcpy(result, at, words * sizeof *result);
+    m->tainted[o[1]] = pointer[0] != MODEL_ADDRESSED;
+    if (pointer[0] == MODEL_ADDRESSED) {
+        model_check_known(m, o[2]);
+        model_check_known(m, o[5]);
+    }
     if (m->helper)
         return;
-    if (opcode == SpvOpAtomicIAdd || opcode == SpvOpAtomicIIncrement)
-        *at += operand;
-    else if (opcode == SpvOpAtomicOr)
-        *at |= operand;
-    else if (opcode == SpvOpAtomicUMax)
-        *at = operand > *at ? operand : *at;
-    else
-        fail_msg("the model does not know atomic %u", opcode);
-}
-
-/* ---- arithmetic, component by component ---- */
-
-static bool compute_int(uint32_t opcode, uint32_t a, uint32_t b, uint32_t *out)
-{
-    const int32_t sa = (int32_t)a, sb = (int32_t)b;
-    switch (opcode) {
-    case SpvOpSNegate:
-        *out = 0 - a;
-        return true;
-    case SpvOpNot:
-        *out = ~a;
-        return true;
-    case SpvOpIAdd:
-        *out = a + b;
-        return true;
-    case SpvOpISub:
-        *out = a - b;
-        return true;
-    case SpvOpIMul:
-        *out = a * b;
-        return true;
-    case SpvOpUDiv:
-        *out = b ? a / b : 0;
-        return true;
-    case SpvOpUMod:
-        *out = b ? a % b : 0;
-        return true;
-    case SpvOpSDiv:
-        *out = sb && sb != -1 ? (uint32_t)(sa / sb) : 0 - a;
-        return true;
-    case SpvOpSRem:
-    case SpvOpSMod: {
-        int32_t r = sb && sb != -1 ? sa % sb : 0;
-        if (opcode == SpvOpSMod && r && (r < 0) != (sb < 0))
-            r += sb;
-        *out = (uint32_t)r;
-        return true;
+    at[0] = combine(opcode, at[0], operand[0]);
+    if (words > 1) {
+        if (opcode != SpvOpAtomicIAdd)
+            fail_msg("the model does not know atomic %u of 64 bits", opcode);
+        at[1] += operand[1] + (at[0] < operand[0]);
     }
-    case SpvOpShiftLeftLogical:
-        *out = a << (b & 31);
-        return true;
-    case SpvOpShiftRightLogical:
-        *out = a >> (b & 31);
-        return true;
-    case SpvOpShiftRightArithmetic:
-        *out = (uint32_t)(sa >> (b & 31));
-        return true;
-    case SpvOpBitwiseAnd:
-        *out = a & b;
-        return true;
-    case SpvOpBitwiseOr:
-        *out = a | b;
-        return true;
-    case SpvOpBitwiseXor:
-        *out = a ^ b;
-        return true;
-    case SpvOpBitcast:
-        *out = a;
-        return true;
-    case SpvOpIEqual:
-    case SpvOpLogicalEqual:
-        *out = a == b;
-        return true;
-    case SpvOpINotEqual:
-    case SpvOpLogicalNotEqual:
-        *out = a != b;
-        return true;
-    case SpvOpUGreaterThan:
-        *out = a > b;
-        return true;
-    case SpvOpUGreaterThanEqual:
-        *out = a >= b;
-        return true;
-    case SpvOpULessThan:
-        *out = a < b;
-        return true;
-    case SpvOpULessThanEqual:
-        *out = a <= b;
-        return true;
-    case SpvOpSGreaterThan:
-        *out = sa > sb;
-        return true;
-    case SpvOpSGreaterThanEqual:
-        *out = sa >= sb;
-        return true;
-    case SpvOpSLessThan:
-        *out = sa < sb;
-        return true;
-    case SpvOpSLessThanEqual:
-        *out = sa <= sb;
-        return true;
-    case SpvOpLogicalOr:
-        *out = a | b;
-        return true;
-    case SpvOpLogicalAnd:
-        *out = a & b;
-        return true;
-    case SpvOpLogicalNot:
-        *out = !a;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool compute_float(uint32_t opcode, uint32_t wa, uint32_t wb, uint32_t *out)
-{
-    const float a = as_float(wa), b = as_float(wb);
-    switch (opcode) {
-    case SpvOpConvertFToU:
-        *out = (uint32_t)a;
-        return true;
-    case SpvOpConvertFToS:
-        *out = (uint32_t)(int32_t)a;
-        return true;
-    case SpvOpConvertUToF:
-        *out = as_word((float)wa);
-        return true;
-    case SpvOpConvertSToF:
-        *out = as_word((float)(int32_t)wa);
-        return true;
-    case SpvOpFNegate:
-        *out = as_word(-a);
-        return true;
-    case SpvOpFAdd:
-        *out = as_word(a + b);
-        return true;
-    case SpvOpFSub:
-        *out = as_word(a - b);
-        return true;
-    case SpvOpFMul:
-        *out = as_word(a * b);
-        return true;
-    case SpvOpFOrdEqual:
-        *out = a == b;
-        return true;
-    case SpvOpFUnordNotEqual:
-        *out = a != b;
-        return true;
-    case SpvOpFOrdLessThan:
-        *out = a < b;
-        return true;
-    case SpvOpFOrdGreaterThan:
-        *out = a > b;
-        return true;
-    case SpvOpFOrdLessThanEqual:
-        *out = a <= b;
-        return true;
-    case SpvOpFOrdGreaterThanEqual:
-        *out = a >= b;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void compute(struct model *m, uint32_t opcode, uint32_t *result, const uint32_t *o,
-                    uint32_t operands)
-{
-    const uint32_t *a = operands > 2 ? &m->values[m->value_at[o[2]]] : NULL;
-    const uint32_t *b = operands > 3 ? &m->values[m->value_at[o[3]]] : NULL;
-    if (!a || operands > 4) {
-        m->tainted[o[1]] = true;
-        return;
-    }
-    for (uint32_t i = 2; i < operands; i++)
-        m->tainted[o[1]] |= m->tainted[o[i]];
-    for (uint32_t i = 0; i < m->types[o[0]].words; i++) {
-        uint32_t second = b ? b[i] : 0;
-        if (!compute_int(opcode, a[i], second, &result[i]) &&
-            !compute_float(opcode, a[i], second, &result[i])) {
-            m->tainted[o[1]] = true;
-            return;
-        }
-    }
-}
-
-static void composite(struct model *m, uint32_t opcode, uint32_t *result, const uint32_t *o,
-                      uint32_t operands)
-{
-    if (opcode == SpvOpCompositeConstruct) {
-        for (uint32_t i = 2; i < operands; i++) {
-            uint32_t words = m->types[m->type_of[o[i]]].words;
-            memcpy(result, &m->values[m->value_at[o[i]]], words * sizeof *result);
-            result += words;
-            m->tainted[o[1]] |= m->tainted[o[i]];
-        }
-        return;
-    }
-    uint32_t at = m->value_at[o[2]], type = m->type_of[o[2]];
-    for (uint32_t i = 3; i < operands; i++) {
-        if (m->types[type].opcode == SpvOpTypeStruct)
-            fail_msg("the model does not take structures apart");
-        type = m->types[type].element;
-        at += o[i] * m->types[type].words;
-    }
-    memcpy(result, &m->values[at], m->types[type].words * sizeof *result);
-    m->tainted[o[1]] = m->tainted[o[2]];
-}
-
-static void shuffle(struct model *m, uint32_t *result, const uint32_t *o, uint32_t operands)
-{
-    uint32_t first = m->types[m->type_of[o[2]]].words;
-    for (uint32_t i = 4; i < operands; i++) {
-        if (o[i] == UINT32_MAX)
-            continue;
-        result[i - 4] =
-            m->values[o[i] < first ? m->value_at[o[2]] + o[i] : m->value_at[o[3]] + o[i] - first];
-    }
-    m->tainted[o[1]] = m->tainted[o[2]] || m->tainted[o[3]];
-}
-
-static void select_value(struct model *m, uint32_t *result, const uint32_t *o)
-{
-    const uint32_t *condition = &m->values[m->value_at[o[2]]];
-    bool by_component = m->types[m->type_of[o[2]]].words > 1;
-    for (uint32_t i = 0; i < m->types[o[0]].words; i++)
-        result[i] = m->values[m->value_at[condition[by_component ? i : 0] ? o[3] : o[4]] + i];
-    m->tainted[o[1]] = m->tainted[o[2]] || m->tainted[o[3]] || m->tainted[o[4]];
 }
 
 static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t operands)
@@ -414,9 +217,6 @@ static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint3
     m->tainted[o[1]] = false;
     switch (opcode) {
     case SpvOpVariable:
-        break;
-    case SpvOpUndef:
-        m->tainted[o[1]] = true;
         break;
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
@@ -427,10 +227,6 @@ static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint3
     case SpvOpLoad:
         load(m, result, o);
         break;
-    case SpvOpCopyObject:
-        memcpy(result, &m->values[m->value_at[o[2]]], m->types[o[0]].words * sizeof *result);
-        m->tainted[o[1]] = m->tainted[o[2]];
-        break;
     case SpvOpAtomicIAdd:
     case SpvOpAtomicIIncrement:
     case SpvOpAtomicOr:
@@ -440,28 +236,25 @@ static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint3
     case SpvOpArrayLength:
         *result = (uint32_t)m->buffer_words[m->values[m->value_at[o[2]]] - 1];
         break;
-    case SpvOpCompositeConstruct:
-    case SpvOpCompositeExtract:
-        composite(m, opcode, result, o, operands);
-        break;
-    case SpvOpVectorShuffle:
-        shuffle(m, result, o, operands);
-        break;
-    case SpvOpSelect:
-        select_value(m, result, o);
-        break;
     case SpvOpIsHelperInvocationEXT:
         *result = m->helper;
         break;
+    case SpvOpBitcast:
+        if (m->types[o[0]].opcode == SpvOpTypePointer) {
+            point(m, result, o);
+            break;
+        }
+        model_compute(m, opcode, o, operands);
+        break;
     default:
-        compute(m, opcode, result, o, operands);
+        model_compute(m, opcode, o, operands);
         break;
     }
 }
 
 /* ---- control flow ---- */
 
-static void run_phis(struct model *m, size_t *at, uint32_t from)
+void model_phis(struct model *m, size_t *at, uint32_t from)
 {
     uint32_t temporary[64][16];
     size_t count = 0, first = *at;
@@ -511,10 +304,10 @@ static void track_loops(struct model *m, uint32_t label)
     }
 }
 
-static void check_known(const struct model *m, uint32_t id)
+void model_check_known(const struct model *m, uint32_t id)
 {
     if (m->tainted[id])
-        fail_msg("a branch depends on %%%u, which the model cannot know", id);
+        fail_msg("what runs depends on %%%u, which the model cannot know", id);
 }
 
 static uint32_t switch_target(const struct model *m, const uint32_t *o, uint32_t operands)
@@ -527,52 +320,63 @@ static uint32_t switch_target(const struct model *m, const uint32_t *o, uint32_t
     return o[1];
 }
 
+bool model_step(struct model *m, size_t at, uint32_t *next)
+{
+    const uint32_t opcode = m->words[at] & 0xffff, operands = (m->words[at] >> 16) - 1;
+    const uint32_t *o = m->words + at + 1;
+    switch (opcode) {
+    case SpvOpBranch:
+        *next = o[0];
+        return true;
+    case SpvOpBranchConditional:
+        model_check_known(m, o[0]);
+        *next = m->values[m->value_at[o[0]]] ? o[1] : o[2];
+        return true;
+    case SpvOpSwitch:
+        model_check_known(m, o[0]);
+        *next = switch_target(m, o, operands);
+        return true;
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+        m->killed++;
+        *next = 0;
+        return true;
+    case SpvOpReturn:
+        *next = 0;
+        return true;
+    case SpvOpUnreachable:
+        fail_msg("the model came to OpUnreachable");
+        return true;
+    case SpvOpDemoteToHelperInvocation:
+        m->killed += !m->helper;
+        m->helper = true;
+        return false;
+    case SpvOpStore:
+        if (!m->helper || m->values[m->value_at[o[0]]] == 0)
+            store(m, o);
+        return false;
+    default:
+        if (!model_has_result(opcode))
+            return false;
+        run_value(m, opcode, o, operands);
+        if (m->watches && !m->helper)
+            model_written(m, o[1]);
+        return false;
+    }
+}
+
 /* The label to go to; 0 when the invocation is over. */
 static uint32_t run_block(struct model *m, size_t at)
 {
-    for (;; at += m->words[at] >> 16) {
-        uint32_t opcode = m->words[at] & 0xffff, operands = (m->words[at] >> 16) - 1;
-        const uint32_t *o = m->words + at + 1;
-        switch (opcode) {
-        case SpvOpBranch:
-            return o[0];
-        case SpvOpBranchConditional:
-            check_known(m, o[0]);
-            return m->values[m->value_at[o[0]]] ? o[1] : o[2];
-        case SpvOpSwitch:
-            check_known(m, o[0]);
-            return switch_target(m, o, operands);
-        case SpvOpKill:
-        case SpvOpTerminateInvocation:
-            m->killed++;
-            return 0;
-        case SpvOpReturn:
-            return 0;
-        case SpvOpUnreachable:
-            fail_msg("the model came to OpUnreachable");
-            return 0;
-        case SpvOpDemoteToHelperInvocation:
-            m->killed += !m->helper;
-            m->helper = true;
-            break;
-        case SpvOpStore:
-            if (!m->helper || m->values[m->value_at[o[0]]] == 0)
-                store(m, o);
-            break;
-        default:
-            if (!model_has_result(opcode))
-                break;
-            run_value(m, opcode, o, operands);
-            if (!m->helper)
-                model_written(m, o[1]);
-            break;
-        }
-    }
+    uint32_t next = 0;
+    while (!model_step(m, at, &next))
+        at += m->words[at] >> 16;
+    return next;
 }
 
 void model_execute(struct model *m, const struct model_invocation *invocation)
 {
-    start(m, invocation);
+    model_start(m, invocation);
     uint32_t label = m->entry, from = 0;
     for (uint32_t steps = 0; label; steps++) {
         if (steps > 100000)
@@ -581,7 +385,7 @@ void model_execute(struct model *m, const struct model_invocation *invocation)
         if (!m->helper)
             model_enter(m, label);
         size_t at = m->block_at[label] + 2;
-        run_phis(m, &at, from);
+        model_phis(m, &at, from);
         from = label;
         label = run_block(m, at);
     }

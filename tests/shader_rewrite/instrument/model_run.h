@@ -1,4 +1,4 @@
-/* Shared by the two files of the model. */
+/* Shared by the files of the model. */
 #pragma once
 
 #include "tests/shader_rewrite/instrument/model.h"
@@ -16,6 +16,9 @@
 #define MODEL_VARIABLES 128
 #define MODEL_INSTANCES 65536
 #define MODEL_LOOPS 16
+/* The first word of pointers: 0 to the invocation's own memory, 1 + binding to a buffer, and this
+ * to what has a device address. */
+#define MODEL_ADDRESSED (MODEL_BUFFERS + 1)
 
 struct model_type {
     uint32_t opcode;
@@ -23,7 +26,7 @@ struct model_type {
     uint32_t element; /* of a vector, array or pointer */
     uint32_t storage; /* of a pointer */
     const uint32_t *members;
-    bool is_signed;
+    bool is_signed, is_wide; /* 64 bits; also of vectors of such */
 };
 
 struct model_variable {
@@ -53,24 +56,30 @@ struct model {
     /* by id */
     struct model_type *types;
     uint32_t *type_of, *value_at, *bindings, *builtins /* + 1 */, *locations;
-    bool *tainted, *undefined;
+    uint32_t *spec_ids; /* + 1 */
+    bool *undefined;
     size_t *block_at;
     struct model_counts *counts;
 
     uint32_t entry; /* label */
     bool in_function;
-    uint32_t values[MODEL_VALUE_WORDS];
-    uint32_t value_words;
-    uint32_t own[MODEL_OWN_WORDS];
-    bool own_tainted[MODEL_OWN_WORDS];
-    uint32_t own_words;
+    const struct model_constant *specialized; /* while it is created */
+    uint32_t specialized_count;
+    uint32_t value_words, own_words;
     struct model_variable variables[MODEL_VARIABLES];
     uint32_t variable_count;
     uint32_t *buffers[MODEL_BUFFERS];
     size_t buffer_words[MODEL_BUFFERS];
     uint32_t push[32];
+    uint64_t address; /* where a buffer's device address leads to */
+    uint32_t *addressed;
+    size_t addressed_words;
 
     /* the running invocation */
+    uint32_t *values; /* constants are in it, too */
+    bool *tainted;    /* by id */
+    uint32_t *own;
+    bool *own_tainted;
     bool helper;
     struct {
         uint32_t header, merge;
@@ -100,3 +109,17 @@ void model_enter(struct model *model, uint32_t label);
 /* A value was written. */
 void model_written(struct model *model, uint32_t id);
 void model_execute(struct model *model, const struct model_invocation *invocation);
+/* Fails where what decides what runs, or what is counted, is tainted. */
+void model_check_known(const struct model *model, uint32_t id);
+
+/* ---- of the running invocation ---- */
+
+/* Its inputs and variables. */
+void model_start(struct model *model, const struct model_invocation *invocation);
+/* All phis from *at on, which then is behind them. from: the block that it comes from. */
+void model_phis(struct model *model, size_t *at, uint32_t from);
+/* Runs one instruction. true: it ended the block, and *next is the label to go to; 0: it is over.
+ */
+bool model_step(struct model *model, size_t at, uint32_t *next);
+/* What is computed of operands alone. */
+void model_compute(struct model *model, uint32_t opcode, const uint32_t *operands, uint32_t count);

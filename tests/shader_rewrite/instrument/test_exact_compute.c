@@ -2,6 +2,7 @@
  * CPU model. */
 #include "base/random.h"
 #include "tests/shader_rewrite/instrument/exact.h"
+#include "tests/shader_rewrite/instrument/model_dispatch.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -74,26 +75,6 @@ static void check_variant(void *user, const struct exact_variant *variant)
     exact_check(&pm_test_gpu, &call->shader, variant, &call->truth, run_variant, user);
 }
 
-/* Subgroups are made of neighbouring invocations: on all software drivers. */
-static void run_model(struct call *call, struct model *model, const uint32_t group[3])
-{
-    uint32_t count = call->size[0] * call->size[1] * call->size[2];
-    for (uint32_t i = 0; i < count; i++) {
-        struct model_invocation invocation = {.local_index = i};
-        const uint32_t local[3] = {i % call->size[0], i / call->size[0] % call->size[1],
-                                   i / call->size[0] / call->size[1]};
-        for (int d = 0; d < 3; d++) {
-            invocation.local_id[d] = local[d];
-            invocation.group_id[d] = group[d];
-            invocation.group_count[d] = call->groups[d];
-            invocation.global_id[d] = group[d] * call->size[d] + local[d];
-        }
-        uint64_t number =
-            ((uint64_t)group[2] * call->groups[1] + group[1]) * call->groups[0] + group[0];
-        model_run(model, &invocation, (number << 32) + i / pm_test_gpu.subgroup_size + 1);
-    }
-}
-
 /* Lavapipe 22.3 rearranges the loops of returns.comp, so that lanes of different iterations run
  * together and others apart (seen: 252 entries for 243). SPIR-V allows that; the lanes stay exact.
  */
@@ -117,11 +98,10 @@ static struct model_counts *find_truth(struct call *call, bool results_known, st
     model_set_buffer(model, 0, input, INPUT_WORDS);
     model_set_buffer(model, 1, output, OUTPUT_WORDS);
     model_set_push(model, call->push, 2);
-    uint32_t group[3];
-    for (group[2] = 0; group[2] < call->groups[2]; group[2]++)
-        for (group[1] = 0; group[1] < call->groups[1]; group[1]++)
-            for (group[0] = 0; group[0] < call->groups[0]; group[0]++)
-                run_model(call, model, group);
+    struct model_dispatch dispatch = {.lanes = model_lanes(pm_test_gpu.subgroup_size)};
+    memcpy(dispatch.groups, call->groups, sizeof dispatch.groups);
+    memcpy(dispatch.size, call->size, sizeof dispatch.size);
+    model_dispatch(model, &dispatch);
     for (size_t i = 0; results_known && i < OUTPUT_WORDS; i++) {
         if (output[i] != call->expected[i])
             fail_msg("%s: the model writes 0x%08x to word %zu, %s 0x%08x", call->shader.name,
@@ -181,7 +161,7 @@ static void check(const char *name, const uint32_t size[3], const uint32_t group
     uint64_t lanes = (uint64_t)size[0] * size[1] * size[2] * groups[0] * groups[1] * groups[2];
     assert_int_equal(call.truth.entry.lanes, lanes);
     assert_int_equal(points[0].lanes, lanes);
-    exact_each_variant(&pm_test_gpu, &call.shader, false, check_variant, &call);
+    exact_each_variant(pm_test_gpu.int64_atomics, &call.shader, false, check_variant, &call);
     check_zeros(&call, model);
     model_destroy(model);
     free(points);

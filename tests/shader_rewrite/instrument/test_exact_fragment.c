@@ -216,7 +216,7 @@ static void check(const char *name, struct options options)
     run_model(&call, options.depth_test && options.tests_early);
     if (options.near_only)
         call.truth.tolerance = 0.05;
-    exact_each_variant(&gpu, &call.shader, options.brief, check_variant, &call);
+    exact_each_variant(gpu.int64_atomics, &call.shader, options.brief, check_variant, &call);
     free((void *)call.truth.points);
     free((void *)call.truth.turns);
     free(call.expected);
@@ -309,7 +309,7 @@ static void check_samples(const char *name, bool sample_shading)
     call.truth.points = points;
     call.truth.subgroups = EXACT_SUBGROUPS_UNKNOWN;
     model_destroy(model);
-    exact_each_variant(&gpu, &call.shader, true, check_variant, &call);
+    exact_each_variant(gpu.int64_atomics, &call.shader, true, check_variant, &call);
     free(points);
     free(call.expected);
     exact_finish(&call.shader);
@@ -445,7 +445,7 @@ static void test_alpha_to_coverage(void **state)
     struct model_counts twice = {.lanes = 2 * WIDTH * HEIGHT};
     call.truth = (struct exact_truth){
         .entry = twice, .points = &twice, .subgroups = EXACT_SUBGROUPS_UNKNOWN};
-    exact_each_variant(&gpu, &call.shader, true, check_variant, &call);
+    exact_each_variant(gpu.int64_atomics, &call.shader, true, check_variant, &call);
 
     struct exact_shader early;
     uint32_t counts[COUNTS];

@@ -1,0 +1,290 @@
+#include "tests/shader_rewrite/instrument/lockstep.h"
+
+#include "tests/shader_rewrite/instrument/model_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An invocation that waits for its turn. */
+struct lane {
+    uint32_t *values, *own;
+    bool *tainted, *own_tainted;
+    bool helper;
+    uint32_t label, from; /* where it is, 0: it is over; and where it came from */
+};
+
+struct lockstep {
+    struct model *model;
+    struct lane lanes[LOCKSTEP_LANES], caller; /* caller: what the model had before */
+    uint32_t *order; /* by id of a label: larger runs first; 0: not reached */
+    uint32_t ordered;
+};
+
+static uint32_t opcode_at(const struct model *m, size_t at)
+{
+    return m->words[at] & 0xffff;
+}
+
+/* ---- the structured order ---- */
+
+static bool ends_block(uint32_t opcode)
+{
+    switch (opcode) {
+    case SpvOpBranch:
+    case SpvOpBranchConditional:
+    case SpvOpSwitch:
+    case SpvOpReturn:
+    case SpvOpKill:
+    case SpvOpTerminateInvocation:
+    case SpvOpUnreachable:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Merge block, continue target, then where else it leads to: numbered in that order once all behind
+ * them are. */
+static void visit(struct lockstep *s, uint32_t label)
+{
+    const struct model *m = s->model;
+    if (s->order[label])
+        return;
+    s->order[label] = UINT32_MAX; /* being visited */
+    size_t at = m->block_at[label];
+    for (; !ends_block(opcode_at(m, at)); at += m->words[at] >> 16) {
+        if (opcode_at(m, at) == SpvOpSelectionMerge || opcode_at(m, at) == SpvOpLoopMerge)
+            visit(s, m->words[at + 1]);
+        if (opcode_at(m, at) == SpvOpLoopMerge)
+            visit(s, m->words[at + 2]);
+    }
+    const uint32_t *o = m->words + at + 1, operands = (m->words[at] >> 16) - 1;
+    if (opcode_at(m, at) == SpvOpBranch)
+        visit(s, o[0]);
+    if (opcode_at(m, at) == SpvOpBranchConditional) {
+        visit(s, o[1]);
+        visit(s, o[2]);
+    }
+    for (uint32_t i = 1; opcode_at(m, at) == SpvOpSwitch && i < operands; i += 2)
+        visit(s, o[i]);
+    s->order[label] = ++s->ordered;
+}
+
+/* ---- lanes ---- */
+
+static void *copy(const void *data, size_t size)
+{
+    void *to = malloc(size + 1);
+    assert_non_null(to);
+    memcpy(to, data, size);
+    return to;
+}
+
+struct lockstep *lockstep_create(struct model *m)
+{
+    struct lockstep *s = calloc(1, sizeof *s);
+    assert_non_null(s);
+    s->model = m;
+    s->order = calloc(m->words[3], sizeof *s->order);
+    assert_non_null(s->order);
+    visit(s, m->entry);
+    for (uint32_t l = 0; l < LOCKSTEP_LANES; l++)
+        s->lanes[l] = (struct lane){.values = copy(m->values, m->value_words * sizeof *m->values),
+                                    .own = copy(m->own, m->own_words * sizeof *m->own),
+                                    .tainted = copy(m->tainted, m->words[3]),
+                                    .own_tainted = copy(m->own_tainted, m->own_words)};
+    return s;
+}
+
+void lockstep_destroy(struct lockstep *s)
+{
+    for (uint32_t l = 0; l < LOCKSTEP_LANES; l++) {
+        free(s->lanes[l].values);
+        free(s->lanes[l].own);
+        free(s->lanes[l].tainted);
+        free(s->lanes[l].own_tainted);
+    }
+    free(s->order);
+    free(s);
+}
+
+static void hold(const struct model *m, struct lane *lane)
+{
+    lane->values = m->values;
+    lane->own = m->own;
+    lane->tainted = m->tainted;
+    lane->own_tainted = m->own_tainted;
+    lane->helper = m->helper;
+}
+
+/* Makes the lane the model's running invocation. */
+static void take_up(struct model *m, const struct lane *lane)
+{
+    m->values = lane->values;
+    m->own = lane->own;
+    m->tainted = lane->tainted;
+    m->own_tainted = lane->own_tainted;
+    m->helper = lane->helper;
+}
+
+/* The first lane of a mask from one on; LOCKSTEP_LANES: none. */
+static uint32_t lane_from(uint64_t mask, uint32_t first)
+{
+    const uint64_t left = first < LOCKSTEP_LANES ? mask >> first : 0;
+    return left ? first + (uint32_t)__builtin_ctzll(left) : LOCKSTEP_LANES;
+}
+
+#define EACH_LANE(l, mask)                                                                         \
+    for (uint32_t l = lane_from(mask, 0); l < LOCKSTEP_LANES; l = lane_from(mask, l + 1))
+
+/* ---- operations between lanes ---- */
+
+static void set(struct lockstep *s, uint32_t lane, uint32_t id, uint32_t word, uint32_t value)
+{
+    s->lanes[lane].values[s->model->value_at[id] + word] = value;
+    s->lanes[lane].tainted[id] = false;
+}
+
+/* Of the lanes of a mask those for which the condition is true. */
+static uint64_t votes(struct lockstep *s, uint32_t condition, uint64_t mask)
+{
+    uint64_t true_of = 0;
+    EACH_LANE(l, mask)
+    {
+        take_up(s->model, &s->lanes[l]);
+        model_check_known(s->model, condition);
+        if (s->model->values[s->model->value_at[condition]])
+            true_of |= UINT64_C(1) << l;
+    }
+    return true_of;
+}
+
+static uint32_t count_bits(uint64_t bits)
+{
+    return (uint32_t)__builtin_popcountll(bits);
+}
+
+/* Of a ballot that each lane has for itself: of 64 lanes at most. */
+static void count_ballot(struct lockstep *s, const uint32_t *o, uint64_t mask)
+{
+    EACH_LANE(l, mask)
+    {
+        const struct lane *lane = &s->lanes[l];
+        take_up(s->model, lane);
+        model_check_known(s->model, o[4]);
+        const uint32_t *ballot = &lane->values[s->model->value_at[o[4]]];
+        const uint64_t bits = ballot[0] | (uint64_t)ballot[1] << 32;
+        const uint64_t before = (UINT64_C(1) << l) - 1;
+        if (ballot[2] || ballot[3])
+            fail_msg("a ballot has bits that no lane has");
+        if (o[3] == SpvGroupOperationReduce)
+            set(s, l, o[1], 0, count_bits(bits));
+        else if (o[3] == SpvGroupOperationExclusiveScan)
+            set(s, l, o[1], 0, count_bits(bits & before));
+        else
+            fail_msg("the model does not count a ballot's bits by operation %u", o[3]);
+    }
+}
+
+static bool is_between_lanes(uint32_t opcode)
+{
+    return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
+           (opcode >= SpvOpGroupNonUniformElect && opcode <= SpvOpGroupNonUniformQuadSwap) ||
+           (opcode >= SpvOpSubgroupBallotKHR && opcode <= SpvOpSubgroupReadInvocationKHR) ||
+           opcode == SpvOpGroupNonUniformPartitionNV ||
+           (opcode >= SpvOpGroupIAddNonUniformAMD && opcode <= SpvOpGroupSMaxNonUniformAMD) ||
+           (opcode >= SpvOpSubgroupShuffleINTEL && opcode <= SpvOpSubgroupShuffleXorINTEL);
+}
+
+static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
+{
+    const struct model *m = s->model;
+    if (m->values[m->value_at[o[2]]] != SpvScopeSubgroup)
+        fail_msg("the model knows operations of subgroups only");
+    if (opcode == SpvOpGroupNonUniformElect) {
+        EACH_LANE(l, mask)
+        set(s, l, o[1], 0, (mask & ((UINT64_C(1) << l) - 1)) == 0);
+    } else if (opcode == SpvOpGroupNonUniformBallot) {
+        const uint64_t ballot = votes(s, o[3], mask);
+        EACH_LANE(l, mask)
+        for (uint32_t word = 0; word < 4; word++)
+            set(s, l, o[1], word, word < 2 ? (uint32_t)(ballot >> 32 * word) : 0);
+    } else if (opcode == SpvOpGroupNonUniformBallotBitCount) {
+        count_ballot(s, o, mask);
+    } else if (opcode == SpvOpGroupNonUniformAll) {
+        const bool all = votes(s, o[3], mask) == mask;
+        EACH_LANE(l, mask)
+        set(s, l, o[1], 0, all);
+    } else {
+        fail_msg("the model does not know the operation between lanes %u", opcode);
+    }
+}
+
+/* ---- control flow ---- */
+
+static void run_block(struct lockstep *s, uint32_t label, uint64_t mask)
+{
+    struct model *m = s->model;
+    size_t first = m->block_at[label] + 2;
+    EACH_LANE(l, mask)
+    {
+        size_t at = m->block_at[label] + 2;
+        take_up(m, &s->lanes[l]);
+        model_phis(m, &at, s->lanes[l].from);
+        s->lanes[l].from = label;
+        first = at;
+    }
+    bool ended = false;
+    for (size_t at = first; !ended; at += m->words[at] >> 16) {
+        if (is_between_lanes(opcode_at(m, at))) {
+            run_together(s, opcode_at(m, at), m->words + at + 1, mask);
+            continue;
+        }
+        EACH_LANE(l, mask)
+        {
+            take_up(m, &s->lanes[l]);
+            ended = model_step(m, at, &s->lanes[l].label);
+            s->lanes[l].helper = m->helper;
+        }
+    }
+}
+
+/* The block that is first of those where lanes are; 0: all are over. mask: the lanes there. */
+static uint32_t next_block(const struct lockstep *s, uint64_t *mask)
+{
+    uint32_t label = 0;
+    *mask = 0;
+    for (uint32_t l = 0; l < LOCKSTEP_LANES; l++) {
+        const uint32_t at = s->lanes[l].label;
+        if (!at || (at != label && label && s->order[at] < s->order[label]))
+            continue;
+        *mask = at == label ? *mask : 0;
+        *mask |= UINT64_C(1) << l;
+        label = at;
+    }
+    return label;
+}
+
+void lockstep_run(struct lockstep *s, const struct model_invocation *invocations, uint64_t present)
+{
+    struct model *m = s->model;
+    uint64_t mask;
+    hold(m, &s->caller);
+    for (uint32_t l = 0; l < LOCKSTEP_LANES; l++)
+        s->lanes[l].label = 0;
+    EACH_LANE(l, present)
+    {
+        take_up(m, &s->lanes[l]);
+        model_start(m, invocations++);
+        s->lanes[l].helper = m->helper;
+        s->lanes[l].label = m->entry;
+        s->lanes[l].from = 0;
+    }
+    uint32_t label, steps = 0;
+    while ((label = next_block(s, &mask))) {
+        if (++steps > 1000000)
+            fail_msg("a subgroup does not end");
+        run_block(s, label, mask);
+    }
+    take_up(m, &s->caller);
+}

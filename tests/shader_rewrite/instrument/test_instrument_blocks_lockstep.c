@@ -1,0 +1,243 @@
+/* Instrumented modules count exactly in subgroups of 4, 8, 16, 32 and 64 lanes: the drivers at hand
+ * have 4 and 8, so here the model runs them, all lanes of a subgroup together (lockstep.h). The
+ * offload RFC's microbenchmarks count as they were made; what other shaders count is what the model
+ * finds when it runs the canonical module, one invocation after the other. Subgroups are whole and
+ * not, and some lack lanes in between. */
+#include "tests/shader_rewrite/instrument/rfc_kernels.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { WORDS = 4096, SIZES = 5, MOST_POINTS = 128 };
+static const uint32_t sizes[SIZES] = {4, 8, 16, 32, 64};
+
+/* A call of a shader in the model. */
+struct call {
+    struct exact_shader shader;
+    struct model_dispatch dispatch;
+    uint32_t push[2];
+    uint32_t input[WORDS], expected[WORDS], output[WORDS];
+    struct exact_truth truth;
+    struct exact_modelled modelled;
+};
+
+static void give(struct call *call, struct model *model, uint32_t *output)
+{
+    for (uint32_t i = 0; i < WORDS; i++) {
+        call->input[i] = i * 2654435761u;
+        output[i] = 0x5a5a5a5a;
+    }
+    model_set_buffer(model, 0, call->input, WORDS);
+    model_set_buffer(model, 1, output, WORDS);
+    model_set_push(model, call->push, 2);
+}
+
+static void run_together(void *user, struct model *model)
+{
+    struct call *call = user;
+    give(call, model, call->output);
+    model_dispatch_together(model, &call->dispatch);
+    assert_memory_equal(call->output, call->expected, sizeof(call->expected));
+}
+
+/* What the canonical module's blocks count, one invocation after the other. */
+static void find_truth(struct call *call)
+{
+    struct exact_shader *shader = &call->shader;
+    struct model *model = model_create(shader->canonical.data, shader->canonical.count);
+    struct model_counts *points = calloc(shader->points.count, sizeof *points);
+    assert_non_null(points);
+    exact_watch_turns(shader, model);
+    give(call, model, call->expected);
+    model_dispatch(model, &call->dispatch);
+    for (uint32_t p = 0; p < shader->points.count; p++)
+        points[p] = model_block(model, shader->points.points[p].label);
+    call->truth = (struct exact_truth){
+        .entry = model_entry(model), .points = points, .turns = exact_turns(shader, model)};
+    model_destroy(model);
+}
+
+static void forget_truth(struct call *call)
+{
+    free((void *)call->truth.points);
+    free((void *)call->truth.turns);
+}
+
+static void check_variant(void *user, const struct exact_variant *variant)
+{
+    const struct call *call = user;
+    exact_check_modelled(&call->modelled, &call->shader, variant, &call->truth);
+}
+
+/* All points, by 64-bit atomics, and lanes that follow from others; or by 32-bit ones that carry,
+ * and turns. */
+static void check_all(struct call *call, bool wide)
+{
+    uint32_t all[MOST_POINTS];
+    assert_in_range(call->shader.points.count, 1, MOST_POINTS);
+    for (uint32_t p = 0; p < call->shader.points.count; p++)
+        all[p] = p;
+    const struct exact_variant variant = {.points = all,
+                                          .point_count = call->shader.points.count,
+                                          .slot_count = wide ? 1 : 16,
+                                          .wide = wide,
+                                          .first_value = wide ? 0 : 0xfffffff3};
+    check_variant(call, &variant);
+}
+
+static struct call *begin(const char *name)
+{
+    struct call *call = calloc(1, sizeof *call);
+    assert_non_null(call);
+    call->modelled = (struct exact_modelled){.run = run_together, .user = call};
+    exact_load(name, NULL, 0, &call->shader);
+    return call;
+}
+
+static void end(struct call *call)
+{
+    exact_finish(&call->shader);
+    free(call);
+}
+
+/* ---- the RFC's ---- */
+
+/* A kernel in one workgroup of so many lanes. pattern: U or D of the cold and of the hot path. */
+static void check_kernel(struct call *call, const struct rfc_kernel *kernel, uint32_t lanes,
+                         const char *const pattern[SIZES])
+{
+    uint32_t paths[2];
+    rfc_find_paths(&call->shader, paths);
+    memcpy(call->push, kernel->push, sizeof call->push);
+    for (int s = 0; s < SIZES; s++) {
+        call->dispatch = rfc_dispatch(1, lanes, sizes[s]);
+        call->modelled.subgroup_size = sizes[s];
+        call->modelled.sums_outlive_loops = (lanes + (uint32_t)s) % 2;
+        find_truth(call);
+        const struct rfc_made made = rfc_make(kernel, 1, lanes, sizes[s]);
+        const struct model_counts *cold = &call->truth.points[paths[0]],
+                                  *hot = &call->truth.points[paths[1]];
+        rfc_expect(cold, &made.cold);
+        rfc_expect(hot, &made.hot);
+        const char found[3] = {rfc_is_uniform(cold) ? 'U' : 'D', rfc_is_uniform(hot) ? 'U' : 'D'};
+        assert_string_equal(found, pattern[s]);
+        check_all(call, s % 3 == 0);
+        forget_truth(call);
+    }
+}
+
+static const char *const together[SIZES] = {"UU", "UU", "UU", "UU", "UU"};
+
+static void test_rfc_uniform(void **state)
+{
+    (void)state;
+    struct call *call = begin("rfc_branch.comp");
+    check_kernel(call, &rfc_uniform, 70, together);
+    check_kernel(call, &rfc_uniform, 33, together);
+    check_kernel(call, &rfc_uniform, 1, together);
+    end(call);
+}
+
+/* One lane at a time is cold: so many lanes are so many of the 416 turns. */
+static void test_rfc_divergent(void **state)
+{
+    (void)state;
+    static const char *const apart[SIZES] = {"DU", "DU", "DU", "DU", "DD"};
+    static const char *const fewer[SIZES] = {"DU", "DU", "DU", "DU", "DU"};
+    struct call *call = begin("rfc_branch.comp");
+    check_kernel(call, &rfc_divergent, 70, apart);
+    check_kernel(call, &rfc_divergent, 33, fewer);
+    check_kernel(call, &rfc_divergent, 1, together);
+    end(call);
+}
+
+static void test_rfc_hot(void **state)
+{
+    (void)state;
+    static const char *const often[SIZES] = {"DU", "DU", "DD", "DD", "DD"};
+    struct call *call = begin("rfc_branch.comp");
+    check_kernel(call, &rfc_hot, 70, often);
+    check_kernel(call, &rfc_hot, 33, often);
+    check_kernel(call, &rfc_hot, 1, together);
+    end(call);
+}
+
+/* ---- other shaders ---- */
+
+/* Of which subgroups some lack lanes; and what instrument_blocks is told of them. */
+static const struct shape {
+    uint64_t lanes;
+    uint32_t told; /* 0: not known */
+} shapes[] = {
+    {0xffff, 16},
+    {0xffffffff, 32},
+    {UINT64_MAX, 64},
+    {UINT64_MAX, 0},
+    {UINT64_MAX, 32},                   /* they may have more than one is told, */
+    {0x0fffffff, 32},                   /* or never so many */
+    {UINT64_C(0x9249249249249249), 64}, /* each third */
+    {UINT64_C(0xfffffffe00000000), 64}, /* none of the first half */
+    {UINT64_C(0x8000000180000001), 4},  /* at the ends of ballots' words */
+    {UINT64_C(0x00000000fffffffe), 31}, /* all but the first */
+};
+
+enum { BATCHES = 2 }; /* the shape in which points are split into batches, too */
+
+/* Variants of a shader in all shapes. Its workgroups are of so many invocations, whatever the
+ * shader says. */
+static void check_shader(const char *name, const uint32_t groups[3], const uint32_t size[3])
+{
+    struct call *call = begin(name);
+    memcpy(call->push, (const uint32_t[2]){17, 0x80000000}, sizeof call->push);
+    memcpy(call->dispatch.groups, groups, sizeof call->dispatch.groups);
+    memcpy(call->dispatch.size, size, sizeof call->dispatch.size);
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        call->dispatch.lanes = shapes[s].lanes;
+        call->modelled.subgroup_size = shapes[s].told;
+        call->modelled.sums_outlive_loops = s % 4 > 0;
+        find_truth(call);
+        if (s == BATCHES)
+            exact_each_variant(true, &call->shader, false, check_variant, call);
+        else
+            check_all(call, s % 2);
+        forget_truth(call);
+    }
+    end(call);
+}
+
+#define DIMENSIONS(...) ((const uint32_t[3]){__VA_ARGS__})
+#define SHADER_TEST(name, file, size, groups)                                                      \
+    static void test_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        check_shader(file, DIMENSIONS groups, DIMENSIONS size);                                    \
+    }
+
+SHADER_TEST(straight, "straight.comp", (37, 1, 1), (2, 1, 1))
+SHADER_TEST(divergent, "divergent.comp", (150, 1, 1), (2, 1, 1))
+SHADER_TEST(loops, "loops.comp", (100, 1, 1), (1, 1, 1))
+SHADER_TEST(returns, "returns.comp", (21, 2, 1), (3, 2, 1))
+SHADER_TEST(switches, "switches.comp", (130, 1, 1), (1, 1, 1))
+SHADER_TEST(whiles, "whiles.comp", (93, 1, 1), (1, 1, 1))
+SHADER_TEST(deep, "deep.comp", (8, 5, 2), (2, 2, 1))
+SHADER_TEST(many, "many.comp", (70, 1, 1), (3, 1, 1))
+SHADER_TEST(memory_model, "memory-model.comp", (37, 1, 1), (2, 1, 1))
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rfc_uniform), cmocka_unit_test(test_rfc_divergent),
+        cmocka_unit_test(test_rfc_hot),     cmocka_unit_test(test_straight),
+        cmocka_unit_test(test_divergent),   cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_returns),     cmocka_unit_test(test_switches),
+        cmocka_unit_test(test_whiles),      cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_many),        cmocka_unit_test(test_memory_model),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

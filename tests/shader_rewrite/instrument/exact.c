@@ -16,19 +16,16 @@
 
 static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
 
-void exact_load(const char *name, const struct pm_spec_value *values, size_t value_count,
-                struct exact_shader *shader)
+void exact_prepare(struct exact_shader *shader, const struct pm_target *target,
+                   const struct pm_spec_value *values, size_t value_count)
 {
-    *shader = (struct exact_shader){
-        .name = name, .stage = strstr(name, ".frag") ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE};
-    pm_gpu_load(PM_TEST_EXACT, name, &shader->original.data, &shader->original.count);
     const struct pm_canonicalize_info info = {.words = shader->original.data,
                                               .word_count = shader->original.count,
                                               .stage = shader->stage,
                                               .entry_point = "main",
                                               .spec_values = values,
                                               .spec_value_count = value_count,
-                                              .target = vulkan_1_3};
+                                              .target = *target};
     struct pm_error error = {0};
     if (!pm_canonicalize(&info, &shader->canonical, &error) ||
         !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
@@ -36,7 +33,16 @@ void exact_load(const char *name, const struct pm_spec_value *values, size_t val
         !pm_points_turns(shader->canonical.data, shader->canonical.count, &shader->turns, &error) ||
         !pm_zero_candidates(shader->canonical.data, shader->canonical.count, &shader->zeros,
                             &error))
-        fail_msg("%s: %s", name, error.message);
+        fail_msg("%s: %s", shader->name, error.message);
+}
+
+void exact_load(const char *name, const struct pm_spec_value *values, size_t value_count,
+                struct exact_shader *shader)
+{
+    *shader = (struct exact_shader){
+        .name = name, .stage = strstr(name, ".frag") ? PM_STAGE_FRAGMENT : PM_STAGE_COMPUTE};
+    pm_gpu_load(PM_TEST_EXACT, name, &shader->original.data, &shader->original.count);
+    exact_prepare(shader, &vulkan_1_3, values, value_count);
 }
 
 void exact_finish(struct exact_shader *shader)

@@ -21,6 +21,9 @@ struct exact_shader {
 /* Loads and canonicalizes a shader of exact/. values as in pm_canonicalize_info. */
 void exact_load(const char *name, const struct pm_spec_value *values, size_t value_count,
                 struct exact_shader *shader);
+/* Canonicalizes what has a name, a stage and its original words, and finds its points. */
+void exact_prepare(struct exact_shader *shader, const struct pm_target *target,
+                   const struct pm_spec_value *values, size_t value_count);
 void exact_finish(struct exact_shader *shader);
 
 /* How one variant is made and what its counters begin with. */

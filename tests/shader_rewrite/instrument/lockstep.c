@@ -18,6 +18,7 @@ struct lockstep {
     struct lane lanes[LOCKSTEP_LANES], caller; /* caller: what the model had before */
     uint32_t *order; /* by id of a label: larger runs first; 0: not reached */
     uint32_t ordered;
+    bool helpers_vote;
 };
 
 static uint32_t opcode_at(const struct model *m, size_t at)
@@ -80,11 +81,12 @@ static void *copy(const void *data, size_t size)
     return to;
 }
 
-struct lockstep *lockstep_create(struct model *m)
+struct lockstep *lockstep_create(struct model *m, bool helpers_vote)
 {
     struct lockstep *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->model = m;
+    s->helpers_vote = helpers_vote;
     s->order = calloc(m->words[3], sizeof *s->order);
     assert_non_null(s->order);
     visit(s, m->entry);
@@ -196,25 +198,32 @@ static bool is_between_lanes(uint32_t opcode)
            (opcode >= SpvOpSubgroupShuffleINTEL && opcode <= SpvOpSubgroupShuffleXorINTEL);
 }
 
+/* Of the lanes of a mask those that take part. */
+static uint64_t voters(const struct lockstep *s, uint64_t mask)
+{
+    uint64_t voting = mask;
+    EACH_LANE(l, mask)
+    if (s->lanes[l].helper && !s->helpers_vote)
+        voting &= ~(UINT64_C(1) << l);
+    return voting;
+}
+
 static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
 {
     const struct model *m = s->model;
+    const uint64_t voting = voters(s, mask);
     if (m->values[m->value_at[o[2]]] != SpvScopeSubgroup)
         fail_msg("the model knows operations of subgroups only");
     if (opcode == SpvOpGroupNonUniformElect) {
         EACH_LANE(l, mask)
-        set(s, l, o[1], 0, (mask & ((UINT64_C(1) << l) - 1)) == 0);
+        set(s, l, o[1], 0, l == lane_from(voting, 0));
     } else if (opcode == SpvOpGroupNonUniformBallot) {
-        const uint64_t ballot = votes(s, o[3], mask);
+        const uint64_t ballot = votes(s, o[3], voting);
         EACH_LANE(l, mask)
         for (uint32_t word = 0; word < 4; word++)
             set(s, l, o[1], word, word < 2 ? (uint32_t)(ballot >> 32 * word) : 0);
     } else if (opcode == SpvOpGroupNonUniformBallotBitCount) {
         count_ballot(s, o, mask);
-    } else if (opcode == SpvOpGroupNonUniformAll) {
-        const bool all = votes(s, o[3], mask) == mask;
-        EACH_LANE(l, mask)
-        set(s, l, o[1], 0, all);
     } else {
         fail_msg("the model does not know the operation between lanes %u", opcode);
     }

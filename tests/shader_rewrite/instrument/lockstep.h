@@ -1,6 +1,6 @@
 /*
  * The model's invocations of one subgroup together, up to 64, with the operations between them that
- * instrument_blocks, instrument_turns and instrument_zero emit in compute shaders: so that an
+ * instrument_blocks and instrument_turns emit: so that an
  * instrumented module runs in subgroups of sizes that no driver at hand has. Any other operation
  * between lanes fails the test.
  *
@@ -17,8 +17,9 @@
 
 struct lockstep;
 
-/* The model stays the caller's, must outlive it, and watches nothing (model_watch). */
-struct lockstep *lockstep_create(struct model *model);
+/* The model stays the caller's, must outlive it, and watches nothing (model_watch). helpers_vote:
+ * helper lanes take part in operations between lanes; drivers differ in that (HAZARDS 2). */
+struct lockstep *lockstep_create(struct model *model, bool helpers_vote);
 void lockstep_destroy(struct lockstep *lockstep);
 
 /* Runs one subgroup. present: a bit for each lane that it has; invocations are theirs, in order. */

@@ -242,6 +242,12 @@ void model_set_addressed(struct model *m, uint64_t address, uint32_t *data, size
     m->addressed_words = words;
 }
 
+void model_use_stand_ins(struct model *m)
+{
+    m->stand_ins = true;
+    memset(m->undefined, 0, m->words[3]);
+}
+
 void model_set_push(struct model *m, const uint32_t *data, size_t words)
 {
     assert_true(words <= 32);

@@ -1,9 +1,9 @@
 /*
- * A CPU model of shaders: runs a canonical module (one function, 32-bit numbers) one invocation
- * after the other, or those of a subgroup together (lockstep.h), and counts how its blocks are
- * entered and what its values are, with nothing of shader_rewrite/ in it. What it cannot know
- * (textures, derivatives, transcendental functions, the values of other invocations) is tainted,
- * and the test fails where that decides a branch.
+ * A CPU model of shaders: runs a canonical module (one function; 32-bit numbers, and 64-bit
+ * counters) one invocation after the other and counts how its blocks are entered and what its
+ * values are, with nothing of shader_rewrite/ in it. What it cannot know (textures, derivatives,
+ * transcendental functions, the values of other invocations) is tainted, and the test fails where
+ * that decides a branch. Instrumented modules it runs by subgroups (lockstep.h), and they count.
  *
  * Lanes are exact by construction. Entries of subgroups suppose that lanes reconverge where
  * SPIR-V's structure says: all lanes of a subgroup that enter a block in the same iterations of its
@@ -41,6 +41,11 @@ void model_set_buffer(struct model *model, uint32_t binding, uint32_t *data, siz
 void model_set_addressed(struct model *model, uint64_t address, uint32_t *data, size_t words);
 /* Push constants, 32-bit words. */
 void model_set_push(struct model *model, const uint32_t *data, size_t words);
+
+/* What it cannot know is a number that follows from the operands, instead of tainted: made up, but
+ * the same whenever the invocation runs. For tests that compare what the model finds of two modules
+ * that compute the same. Each invocation has workgroup memory of its own. */
+void model_use_stand_ins(struct model *model);
 
 /* What an invocation's inputs are. */
 struct model_invocation {

@@ -185,6 +185,7 @@ static void compute(struct model *m, uint32_t opcode, uint32_t *result, const ui
     const uint32_t *b = operands > 3 ? &m->values[m->value_at[o[3]]] : NULL;
     if (!a || operands > 4) {
         m->tainted[o[1]] = true;
+        model_stand_in(m, opcode, o, operands);
         return;
     }
     check_width(m, o[0]);
@@ -197,6 +198,7 @@ static void compute(struct model *m, uint32_t opcode, uint32_t *result, const ui
         if (!compute_int(opcode, a[i], second, &result[i]) &&
             !compute_float(opcode, a[i], second, &result[i])) {
             m->tainted[o[1]] = true;
+            model_stand_in(m, opcode, o, operands);
             return;
         }
     }
@@ -272,7 +274,7 @@ void model_compute(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t
     uint32_t *result = &m->values[m->value_at[o[1]]];
     switch (opcode) {
     case SpvOpUndef:
-        m->tainted[o[1]] = true;
+        m->tainted[o[1]] = !m->stand_ins;
         break;
     case SpvOpCopyObject:
         memcpy(result, &m->values[m->value_at[o[2]]], m->types[o[0]].words * sizeof *result);

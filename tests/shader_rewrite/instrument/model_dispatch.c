@@ -18,6 +18,11 @@ static struct model_invocation invocation_of(const struct model_dispatch *dispat
         invocation.global_id[d] = group[d] * dispatch->size[d] + invocation.local_id[d];
         index /= dispatch->size[d];
     }
+    invocation.frag_coord[0] = (float)invocation.global_id[0] + 0.5f;
+    invocation.frag_coord[1] = (float)invocation.global_id[1] + 0.5f;
+    invocation.frag_coord[3] = 1;
+    const uint32_t pixel = (invocation.global_id[1] << 12) + invocation.global_id[0];
+    invocation.helper = (pixel * 2654435761u >> 24) < dispatch->helpers;
     return invocation;
 }
 
@@ -63,7 +68,7 @@ void model_dispatch(struct model *model, const struct model_dispatch *dispatch)
 
 void model_dispatch_together(struct model *model, const struct model_dispatch *dispatch)
 {
-    struct lockstep *lockstep = lockstep_create(model);
+    struct lockstep *lockstep = lockstep_create(model, dispatch->helpers_vote);
     run(model, lockstep, dispatch);
     lockstep_destroy(lockstep);
 }

@@ -1,5 +1,5 @@
 /*
- * Dispatches of compute shaders in the model: one invocation after the other, or the lanes of each
+ * Dispatches in the model: one invocation after the other, or the lanes of each
  * subgroup together (lockstep.h).
  */
 #pragma once
@@ -11,6 +11,10 @@ struct model_dispatch {
     /* The lanes that a subgroup may have, a bit each. Neighbouring invocations fill them in order,
      * as on all software drivers; the last subgroup of a workgroup has what is left. */
     uint64_t lanes;
+    /* Of a fragment shader: invocations are pixels at their global ids. About so many of each 256
+     * are helpers, which vote in operations between lanes or do not. */
+    uint32_t helpers;
+    bool helpers_vote;
 };
 
 /* Subgroups of a size, with all their lanes. */

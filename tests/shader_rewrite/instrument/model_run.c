@@ -65,7 +65,7 @@ static void set_input(struct model *m, const struct model_variable *variable,
     default:
         if (!m->builtins[variable->id] && m->locations[variable->id] == 1 && variable->words == 1)
             *to = in->location1;
-        else
+        else if (!model_stand_in_input(m, variable, in))
             memset(&m->own_tainted[variable->at], 1, variable->words);
     }
 }
@@ -84,7 +84,7 @@ void model_start(struct model *m, const struct model_invocation *in)
                    variable->words * sizeof(uint32_t));
         set_input(m, variable, in);
         /* Other invocations write there too. */
-        if (variable->storage == SpvStorageClassWorkgroup)
+        if (variable->storage == SpvStorageClassWorkgroup && !m->stand_ins)
             memset(&m->own_tainted[variable->at], 1, variable->words);
     }
 }
@@ -137,7 +137,7 @@ static void load(struct model *m, uint32_t *result, const uint32_t *o)
     if (m->types[m->types[m->type_of[o[2]]].element].opcode > SpvOpTypeStruct ||
         (m->types[o[0]].opcode >= SpvOpTypeImage &&
          m->types[o[0]].opcode <= SpvOpTypeSampledImage)) {
-        m->tainted[o[1]] = true;
+        m->tainted[o[1]] = !m->stand_ins;
         return;
     }
     bool *taint;

@@ -73,6 +73,7 @@ struct model {
     uint32_t push[32];
     uint64_t address; /* where a buffer's device address leads to */
     uint32_t *addressed;
+    bool stand_ins; /* model_use_stand_ins */
     size_t addressed_words;
 
     /* the running invocation */
@@ -123,3 +124,8 @@ void model_phis(struct model *model, size_t *at, uint32_t from);
 bool model_step(struct model *model, size_t at, uint32_t *next);
 /* What is computed of operands alone. */
 void model_compute(struct model *model, uint32_t opcode, const uint32_t *operands, uint32_t count);
+/* Stands in for a value that is not known, or for an input. false: nothing may (the caller
+ * taints). */
+bool model_stand_in(struct model *model, uint32_t opcode, const uint32_t *operands, uint32_t count);
+bool model_stand_in_input(struct model *model, const struct model_variable *variable,
+                          const struct model_invocation *invocation);

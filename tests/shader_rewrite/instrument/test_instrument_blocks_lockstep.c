@@ -3,123 +3,49 @@
  * offload RFC's microbenchmarks count as they were made; what other shaders count is what the model
  * finds when it runs the canonical module, one invocation after the other. Subgroups are whole and
  * not, and some lack lanes in between. */
+#include "tests/shader_rewrite/instrument/modelled.h"
 #include "tests/shader_rewrite/instrument/rfc_kernels.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
-enum { WORDS = 4096, SIZES = 5, MOST_POINTS = 128 };
+enum { WORDS = 4096, SIZES = 5 };
 static const uint32_t sizes[SIZES] = {4, 8, 16, 32, 64};
 
-/* A call of a shader in the model. */
-struct call {
-    struct exact_shader shader;
-    struct model_dispatch dispatch;
-    uint32_t push[2];
-    uint32_t input[WORDS], expected[WORDS], output[WORDS];
-    struct exact_truth truth;
-    struct exact_modelled modelled;
-};
-
-static void give(struct call *call, struct model *model, uint32_t *output)
+static void begin(const char *name, struct modelled *call)
 {
-    for (uint32_t i = 0; i < WORDS; i++) {
-        call->input[i] = i * 2654435761u;
-        output[i] = 0x5a5a5a5a;
-    }
-    model_set_buffer(model, 0, call->input, WORDS);
-    model_set_buffer(model, 1, output, WORDS);
-    model_set_push(model, call->push, 2);
-}
-
-static void run_together(void *user, struct model *model)
-{
-    struct call *call = user;
-    give(call, model, call->output);
-    model_dispatch_together(model, &call->dispatch);
-    assert_memory_equal(call->output, call->expected, sizeof(call->expected));
-}
-
-/* What the canonical module's blocks count, one invocation after the other. */
-static void find_truth(struct call *call)
-{
-    struct exact_shader *shader = &call->shader;
-    struct model *model = model_create(shader->canonical.data, shader->canonical.count);
-    struct model_counts *points = calloc(shader->points.count, sizeof *points);
-    assert_non_null(points);
-    exact_watch_turns(shader, model);
-    give(call, model, call->expected);
-    model_dispatch(model, &call->dispatch);
-    for (uint32_t p = 0; p < shader->points.count; p++)
-        points[p] = model_block(model, shader->points.points[p].label);
-    call->truth = (struct exact_truth){
-        .entry = model_entry(model), .points = points, .turns = exact_turns(shader, model)};
-    model_destroy(model);
-}
-
-static void forget_truth(struct call *call)
-{
-    free((void *)call->truth.points);
-    free((void *)call->truth.turns);
+    static uint32_t input[WORDS], output[WORDS];
+    for (uint32_t i = 0; i < WORDS; i++)
+        input[i] = i * 2654435761u;
+    *call = (struct modelled){.buffers = {input, output}, .words = {WORDS, WORDS}, .output = 1};
+    exact_load(name, NULL, 0, &call->shader);
 }
 
 static void check_variant(void *user, const struct exact_variant *variant)
 {
-    const struct call *call = user;
-    exact_check_modelled(&call->modelled, &call->shader, variant, &call->truth);
-}
-
-/* All points, by 64-bit atomics, and lanes that follow from others; or by 32-bit ones that carry,
- * and turns. */
-static void check_all(struct call *call, bool wide)
-{
-    uint32_t all[MOST_POINTS];
-    assert_in_range(call->shader.points.count, 1, MOST_POINTS);
-    for (uint32_t p = 0; p < call->shader.points.count; p++)
-        all[p] = p;
-    const struct exact_variant variant = {.points = all,
-                                          .point_count = call->shader.points.count,
-                                          .slot_count = wide ? 1 : 16,
-                                          .wide = wide,
-                                          .first_value = wide ? 0 : 0xfffffff3};
-    check_variant(call, &variant);
-}
-
-static struct call *begin(const char *name)
-{
-    struct call *call = calloc(1, sizeof *call);
-    assert_non_null(call);
-    call->modelled = (struct exact_modelled){.run = run_together, .user = call};
-    exact_load(name, NULL, 0, &call->shader);
-    return call;
-}
-
-static void end(struct call *call)
-{
-    exact_finish(&call->shader);
-    free(call);
+    modelled_check(user, variant);
 }
 
 /* ---- the RFC's ---- */
 
 /* A kernel in one workgroup of so many lanes. pattern: U or D of the cold and of the hot path. */
-static void check_kernel(struct call *call, const struct rfc_kernel *kernel, uint32_t lanes,
+static void check_kernel(struct modelled *call, const struct rfc_kernel *kernel, uint32_t lanes,
                          const char *const pattern[SIZES])
 {
     uint32_t paths[2];
     rfc_find_paths(&call->shader, paths);
-    memcpy(call->push, kernel->push, sizeof call->push);
+    call->push = kernel->push;
+    call->push_words = 2;
     for (int s = 0; s < SIZES; s++) {
         call->dispatch = rfc_dispatch(1, lanes, sizes[s]);
-        call->modelled.subgroup_size = sizes[s];
-        call->modelled.sums_outlive_loops = (lanes + (uint32_t)s) % 2;
-        find_truth(call);
+        call->told = sizes[s];
+        call->sums_outlive_loops = (lanes + (uint32_t)s) % 2;
+        modelled_find_truth(call);
         const struct rfc_made made = rfc_make(kernel, 1, lanes, sizes[s]);
         const struct model_counts *cold = &call->truth.points[paths[0]],
                                   *hot = &call->truth.points[paths[1]];
@@ -127,8 +53,8 @@ static void check_kernel(struct call *call, const struct rfc_kernel *kernel, uin
         rfc_expect(hot, &made.hot);
         const char found[3] = {rfc_is_uniform(cold) ? 'U' : 'D', rfc_is_uniform(hot) ? 'U' : 'D'};
         assert_string_equal(found, pattern[s]);
-        check_all(call, s % 3 == 0);
-        forget_truth(call);
+        modelled_check_all(call, s % 3 == 0);
+        modelled_forget(call);
     }
 }
 
@@ -137,11 +63,12 @@ static const char *const together[SIZES] = {"UU", "UU", "UU", "UU", "UU"};
 static void test_rfc_uniform(void **state)
 {
     (void)state;
-    struct call *call = begin("rfc_branch.comp");
-    check_kernel(call, &rfc_uniform, 70, together);
-    check_kernel(call, &rfc_uniform, 33, together);
-    check_kernel(call, &rfc_uniform, 1, together);
-    end(call);
+    struct modelled call;
+    begin("rfc_branch.comp", &call);
+    check_kernel(&call, &rfc_uniform, 70, together);
+    check_kernel(&call, &rfc_uniform, 33, together);
+    check_kernel(&call, &rfc_uniform, 1, together);
+    exact_finish(&call.shader);
 }
 
 /* One lane at a time is cold: so many lanes are so many of the 416 turns. */
@@ -150,22 +77,24 @@ static void test_rfc_divergent(void **state)
     (void)state;
     static const char *const apart[SIZES] = {"DU", "DU", "DU", "DU", "DD"};
     static const char *const fewer[SIZES] = {"DU", "DU", "DU", "DU", "DU"};
-    struct call *call = begin("rfc_branch.comp");
-    check_kernel(call, &rfc_divergent, 70, apart);
-    check_kernel(call, &rfc_divergent, 33, fewer);
-    check_kernel(call, &rfc_divergent, 1, together);
-    end(call);
+    struct modelled call;
+    begin("rfc_branch.comp", &call);
+    check_kernel(&call, &rfc_divergent, 70, apart);
+    check_kernel(&call, &rfc_divergent, 33, fewer);
+    check_kernel(&call, &rfc_divergent, 1, together);
+    exact_finish(&call.shader);
 }
 
 static void test_rfc_hot(void **state)
 {
     (void)state;
     static const char *const often[SIZES] = {"DU", "DU", "DD", "DD", "DD"};
-    struct call *call = begin("rfc_branch.comp");
-    check_kernel(call, &rfc_hot, 70, often);
-    check_kernel(call, &rfc_hot, 33, often);
-    check_kernel(call, &rfc_hot, 1, together);
-    end(call);
+    struct modelled call;
+    begin("rfc_branch.comp", &call);
+    check_kernel(&call, &rfc_hot, 70, often);
+    check_kernel(&call, &rfc_hot, 33, often);
+    check_kernel(&call, &rfc_hot, 1, together);
+    exact_finish(&call.shader);
 }
 
 /* ---- other shaders ---- */
@@ -193,22 +122,25 @@ enum { BATCHES = 2 }; /* the shape in which points are split into batches, too *
  * shader says. */
 static void check_shader(const char *name, const uint32_t groups[3], const uint32_t size[3])
 {
-    struct call *call = begin(name);
-    memcpy(call->push, (const uint32_t[2]){17, 0x80000000}, sizeof call->push);
-    memcpy(call->dispatch.groups, groups, sizeof call->dispatch.groups);
-    memcpy(call->dispatch.size, size, sizeof call->dispatch.size);
+    static const uint32_t push[2] = {17, 0x80000000};
+    struct modelled call;
+    begin(name, &call);
+    call.push = push;
+    call.push_words = 2;
+    memcpy(call.dispatch.groups, groups, sizeof call.dispatch.groups);
+    memcpy(call.dispatch.size, size, sizeof call.dispatch.size);
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
-        call->dispatch.lanes = shapes[s].lanes;
-        call->modelled.subgroup_size = shapes[s].told;
-        call->modelled.sums_outlive_loops = s % 4 > 0;
-        find_truth(call);
+        call.dispatch.lanes = shapes[s].lanes;
+        call.told = shapes[s].told;
+        call.sums_outlive_loops = s % 4 > 0;
+        modelled_find_truth(&call);
         if (s == BATCHES)
-            exact_each_variant(true, &call->shader, false, check_variant, call);
+            exact_each_variant(true, &call.shader, false, check_variant, &call);
         else
-            check_all(call, s % 2);
-        forget_truth(call);
+            modelled_check_all(&call, s % 2);
+        modelled_forget(&call);
     }
-    end(call);
+    exact_finish(&call.shader);
 }
 
 #define DIMENSIONS(...) ((const uint32_t[3]){__VA_ARGS__})

@@ -1,0 +1,37 @@
+/*
+ * Instrumented variants that the model runs, lanes of a subgroup together (lockstep.h), compared
+ * with what it finds of the canonical module, one invocation after the other.
+ */
+#pragma once
+
+#include "tests/shader_rewrite/instrument/exact.h"
+#include "tests/shader_rewrite/instrument/model_dispatch.h"
+
+/* A call of a shader. The caller fills in what is before the truth, zeroed. */
+struct modelled {
+    struct exact_shader shader;
+    struct model_dispatch dispatch;
+    uint32_t *buffers[MODEL_BUFFERS]; /* by binding; NULL: none */
+    size_t words[MODEL_BUFFERS];
+    uint32_t output; /* binding of the one that it writes */
+    const uint32_t *push;
+    size_t push_words;
+    bool stand_ins; /* model_use_stand_ins */
+    uint32_t told;  /* that instrument_blocks is told of the subgroup size; 0: not known */
+    bool sums_outlive_loops;
+
+    struct exact_truth truth;
+    uint32_t *expected; /* in the output; malloc'ed */
+};
+
+/* Runs the canonical module. The model's counts are then the truth, and what it wrote is expected;
+ * until modelled_forget. */
+void modelled_find_truth(struct modelled *call);
+void modelled_forget(struct modelled *call);
+
+/* A variant; it must write what is expected, and count what is true. */
+void modelled_check(struct modelled *call, const struct exact_variant *variant);
+
+/* All points, by 64-bit atomics, and lanes that follow from others; or by 32-bit ones that carry,
+ * and turns. */
+void modelled_check_all(struct modelled *call, bool wide);

@@ -22,13 +22,13 @@ enum { GROUPS = 3, MOST_LANES = 70 };
 
 /* ---- what counts ---- */
 
-/* Runs all lanes of the model, as subgroups of a size. */
+/* Runs so many workgroups of so many lanes in the model, in subgroups of a size. */
 static struct model *run_model(const struct pm_words *words, const struct rfc_kernel *kernel,
-                               uint32_t lanes, uint32_t subgroup, uint32_t *output)
+                               uint32_t groups, uint32_t lanes, uint32_t subgroup, uint32_t *output)
 {
     static uint32_t input[RFC_WORDS];
     struct model *model = model_create(words->data, words->count);
-    const struct model_dispatch dispatch = rfc_dispatch(GROUPS, lanes, subgroup);
+    const struct model_dispatch dispatch = rfc_dispatch(groups, lanes, subgroup);
     rfc_set_buffers(model, kernel, input, output);
     model_dispatch(model, &dispatch);
     return model;
@@ -66,7 +66,8 @@ static void check_kernel(struct exact_shader *shader, const struct rfc_kernel *k
         all[p] = p;
     for (int s = 0; s < 3; s++) {
         const struct rfc_made made = rfc_make(kernel, GROUPS, MOST_LANES, sizes[s]);
-        struct model *model = run_model(&shader->canonical, kernel, MOST_LANES, sizes[s], output);
+        struct model *model =
+            run_model(&shader->canonical, kernel, GROUPS, MOST_LANES, sizes[s], output);
         for (uint32_t p = 0; p < shader->points.count; p++)
             points[p] = model_block(model, shader->points.points[p].label);
         struct exact_truth truth = {.entry = model_entry(model), .points = points};
@@ -107,12 +108,12 @@ static void test_blocks(void **state)
 
 /* Instructions that subgroups execute: of each block, as often as a subgroup enters it. */
 static uint64_t executed(const struct pm_words *words, const struct rfc_kernel *kernel,
-                         uint32_t subgroup, uint32_t *output)
+                         uint32_t lanes, uint32_t subgroup, uint32_t *output)
 {
     struct pm_error error = {0};
     struct pm_ir_module *module = pm_ir_parse(words->data, words->count, &error);
     assert_non_null(module);
-    struct model *model = run_model(words, kernel, 64, subgroup, output);
+    struct model *model = run_model(words, kernel, 1, lanes, subgroup, output);
     uint64_t sum = 0;
     for (const struct pm_ir_block *b = module->first_function->first_block; b; b = b->next) {
         const uint64_t times = model_block(model, b->label->result->id).subgroups;
@@ -126,13 +127,13 @@ static uint64_t executed(const struct pm_words *words, const struct rfc_kernel *
 
 /* What sinking makes of the shader by the counts of a run. */
 static struct pm_optimized_blocks sunk(const struct exact_shader *shader,
-                                       const struct rfc_kernel *kernel, uint32_t subgroup,
-                                       bool ignore_uniformity)
+                                       const struct rfc_kernel *kernel, uint32_t lanes,
+                                       uint32_t subgroup, bool ignore_uniformity)
 {
     static uint32_t output[RFC_WORDS];
     double frequency[RFC_MOST_BLOCKS], share[RFC_MOST_BLOCKS], subgroups[RFC_MOST_BLOCKS];
     struct pm_error error = {0};
-    struct model *model = run_model(&shader->canonical, kernel, 64, subgroup, output);
+    struct model *model = run_model(&shader->canonical, kernel, 1, lanes, subgroup, output);
     const struct model_counts entry = model_entry(model);
     for (uint32_t p = 0; p < shader->points.count; p++) {
         const struct model_counts c = model_block(model, shader->points.points[p].label);
@@ -158,16 +159,39 @@ static struct pm_optimized_blocks sunk(const struct exact_shader *shader,
 
 /* Executed instructions over the original's; 1 where nothing was sunk. */
 static double share_of(const struct exact_shader *shader, const struct rfc_kernel *kernel,
-                       uint32_t subgroup, bool ignore_uniformity)
+                       uint32_t lanes, uint32_t subgroup, bool ignore_uniformity)
 {
     static uint32_t expected[RFC_WORDS], output[RFC_WORDS];
-    struct pm_optimized_blocks out = sunk(shader, kernel, subgroup, ignore_uniformity);
-    const uint64_t before = executed(&shader->canonical, kernel, subgroup, expected);
-    const uint64_t after = out.changes ? executed(&out.words, kernel, subgroup, output) : before;
+    struct pm_optimized_blocks out = sunk(shader, kernel, lanes, subgroup, ignore_uniformity);
+    const uint64_t before = executed(&shader->canonical, kernel, lanes, subgroup, expected);
+    const uint64_t after =
+        out.changes ? executed(&out.words, kernel, lanes, subgroup, output) : before;
     if (out.changes)
         assert_memory_equal(output, expected, sizeof(output));
     pm_optimized_blocks_finish(&out);
     return (double)after / (double)before;
+}
+
+/* One workgroup of so many lanes in subgroups of a size. */
+static void check_sinking(const struct exact_shader *shader, uint32_t lanes, uint32_t subgroup)
+{
+    static const struct rfc_kernel *const kernels[] = {&rfc_uniform, &rfc_divergent, &rfc_hot};
+    double with[3], without[3];
+    for (int k = 0; k < 3; k++) {
+        with[k] = share_of(shader, kernels[k], lanes, subgroup, false);
+        without[k] = share_of(shader, kernels[k], lanes, subgroup, true);
+        printf("%s: instructions executed by subgroups of %u, %u lanes, over the original's: %.3f "
+               "with the gate, %.3f without\n",
+               kernels[k]->name, subgroup, lanes, with[k], without[k]);
+    }
+    /* Uniform: the gate lets it through. */
+    assert_true(with[0] < 0.8 && without[0] < 0.8);
+    /* Divergent: it keeps all as it was; without it, each subgroup comes through every path, and
+     * where that is often, and subgroups are large and whole, executes more than before. */
+    assert_true(with[1] == 1 && with[2] == 1);
+    assert_true(without[1] > without[0]);
+    assert_true(without[2] > without[1]);
+    assert_true(without[2] > 1 || subgroup < 32 || lanes % subgroup != 0);
 }
 
 static void test_sinking(void **state)
@@ -178,22 +202,11 @@ static void test_sinking(void **state)
         return; /* no driver takes part, so once is enough */
     exact_load("rfc_sink.comp", NULL, 0, &shader);
     assert_in_range(shader.points.count, 8, RFC_MOST_BLOCKS);
-    static const struct rfc_kernel *const kernels[] = {&rfc_uniform, &rfc_divergent, &rfc_hot};
-    double with[3], without[3];
-    for (int k = 0; k < 3; k++) {
-        with[k] = share_of(&shader, kernels[k], 32, false);
-        without[k] = share_of(&shader, kernels[k], 32, true);
-        printf("%s: instructions executed by subgroups of 32, over the original's: %.3f with the "
-               "gate, %.3f without\n",
-               kernels[k]->name, with[k], without[k]);
-    }
-    /* Uniform: the gate lets it through. */
-    assert_true(with[0] < 0.8 && without[0] < 0.8);
-    /* Divergent: it keeps all as it was; without it, each subgroup comes through every path, and
-     * where that is often executes more than before. */
-    assert_true(with[1] == 1 && with[2] == 1);
-    assert_true(without[1] > without[0]);
-    assert_true(without[2] > 1);
+    check_sinking(&shader, 64, 32);
+    check_sinking(&shader, 64, 64);
+    check_sinking(&shader, MOST_LANES, 4);
+    check_sinking(&shader, MOST_LANES, 8);
+    check_sinking(&shader, MOST_LANES, 32);
     exact_finish(&shader);
 }
 

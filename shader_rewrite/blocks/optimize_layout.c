@@ -68,22 +68,50 @@ static bool reorder(struct pm_blocks *blocks, bool *failed)
 
 /* ---- weights ---- */
 
-enum { WEIGHTS = 1 << 16 };
+/* How likely the rarer of two ways is: powers of two, of three kinds alone. What a shader's key is
+ * must not follow the noise of its counts, and drivers make no more of weights than which way is
+ * likely. So the bounds are those by which other passes decide: that of rare blocks, and that from
+ * which on optimize_flatten takes two ways for balanced. */
+enum { RARE = 256, UNLIKELY = 16, BALANCED = 1 };
+static const double balanced_share = 0.25;
 
-/* Whether the branch has weights now that it had not. */
-static bool weigh(struct pm_ir_module *module, struct pm_ir_instr *branch, double yes, double no)
+/* The weight of the more likely way, where that of the other one is 1. */
+static uint32_t weight_of(const struct pm_blocks *blocks, double share)
 {
-    if (!(yes + no > 0) || !isfinite(yes + no))
-        return false;
-    const double share = yes / (yes + no);
-    const uint32_t weight = (uint32_t)(share * WEIGHTS + 0.5);
+    return share < blocks->cold_share ? RARE : share < balanced_share ? UNLIKELY : BALANCED;
+}
+
+/* Whether the branch says so then. */
+static bool put_weights(struct pm_ir_module *module, struct pm_ir_instr *branch, uint32_t yes,
+                        uint32_t no)
+{
     if (branch->operand_count == 3 && !pm_ir_operands_insert(module, branch, 3, 2))
         return false;
     if (branch->operand_count != 5)
         return false;
-    pm_ir_operand_set_word(&branch->operands[3], weight);
-    pm_ir_operand_set_word(&branch->operands[4], WEIGHTS - weight);
+    pm_ir_operand_set_word(&branch->operands[3], yes);
+    pm_ir_operand_set_word(&branch->operands[4], no);
     return true;
+}
+
+/* Whether the branch has weights now that it had not, and why, or why not. */
+static bool weigh(const struct pm_blocks *blocks, struct pm_ir_instr *branch, double yes, double no,
+                  const char **reason)
+{
+    *reason = "the counts of blocks do not say them";
+    if (!(yes + no > 0) || !isfinite(yes + no))
+        return false;
+    const uint32_t most = weight_of(blocks, fmin(yes, no) / (yes + no));
+    const uint32_t weights[] = {yes > no ? most : 1, no > yes ? most : 1};
+    *reason = "both ways are as likely";
+    if (most == BALANCED && branch->operand_count == 3)
+        return false;
+    *reason = "the shader says so itself";
+    if (branch->operand_count == 5 && pm_ir_operand_word(&branch->operands[3]) == weights[0] &&
+        pm_ir_operand_word(&branch->operands[4]) == weights[1])
+        return false;
+    *reason = "the counts of blocks say them";
+    return put_weights(blocks->module, branch, weights[0], weights[1]);
 }
 
 static double edge_to(const struct pm_graph *g, const double *edges, uint32_t from,
@@ -113,12 +141,10 @@ static bool weigh_all(struct pm_blocks *blocks)
         if (end->opcode != SpvOpBranchConditional || !pm_cfg_reachable(cfg, b) ||
             end->operands[1].def == end->operands[2].def)
             continue;
-        const bool done =
-            weigh(blocks->module, end, edge_to(&cfg->flow, edges, b, end->operands[1].def),
-                  edge_to(&cfg->flow, edges, b, end->operands[2].def));
-        pm_blocks_decide(blocks, pass_name, cfg->blocks[b], 0, done, "branch weights",
-                         done ? "the counts of blocks say them"
-                              : "the counts of blocks do not say them");
+        const char *reason;
+        const bool done = weigh(blocks, end, edge_to(&cfg->flow, edges, b, end->operands[1].def),
+                                edge_to(&cfg->flow, edges, b, end->operands[2].def), &reason);
+        pm_blocks_decide(blocks, pass_name, cfg->blocks[b], 0, done, "branch weights", reason);
     }
     return true;
 }

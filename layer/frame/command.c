@@ -98,6 +98,7 @@ void pm_command_destroy(struct pm_command *command)
         learn(command, false);
     pm_command_drop(command);
     free(command->uses);
+    free(command->holds);
     free(command->executed);
     free(command);
 }
@@ -375,9 +376,20 @@ void pm_command_end(struct pm_command *command)
     command->countdown = PM_NEVER;
 }
 
+static void drop_holds(struct pm_command *command)
+{
+    if (command->hold_count == 0)
+        return;
+    for (uint32_t i = 0; i < command->hold_count; i++)
+        pm_hold_release(command->holds[i]);
+    command->hold_count = 0;
+    atomic_fetch_sub(&command->device->sampling->holding, 1);
+}
+
 void pm_command_drop(struct pm_command *command)
 {
     pm_command_end(command);
+    drop_holds(command);
     drop_twice(command);
     if (command->scratch.held != 0) {
         pm_scratch_memory_give_back(command->device->scratch, &command->scratch);
@@ -428,6 +440,26 @@ bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint
         *use = command->use_count;
     command->uses[command->use_count++] = (struct pm_use){.variant = variant, .calls = calls};
     command->sampled += calls;
+    return true;
+}
+
+bool pm_command_hold(struct pm_command *command, struct pm_hold *hold)
+{
+    if (hold == NULL)
+        return true;
+    for (uint32_t i = command->hold_count; i-- > 0;)
+        if (command->holds[i] == hold)
+            return true;
+    struct pm_hold **holds = pm_command_reserve(command->holds, command->hold_count,
+                                                &command->hold_capacity, sizeof *holds);
+    if (holds == NULL)
+        return false;
+    command->holds = holds;
+    if (!pm_hold_take(hold))
+        return false;
+    if (command->hold_count == 0)
+        atomic_fetch_add(&command->device->sampling->holding, 1);
+    holds[command->hold_count++] = hold;
     return true;
 }
 

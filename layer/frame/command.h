@@ -11,6 +11,7 @@
 #include "layer/frame/pushed.h"
 #include "layer/frame/sampling.h"
 #include "layer/memory/scratch_memory.h"
+#include "layer/shader/hold.h"
 #include "layer/shader/variant.h"
 
 /* A variant that a recording names: it holds a reference. */
@@ -120,7 +121,9 @@ struct pm_command {
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
-    uint32_t sampled;                 /* sum of the uses' calls */
+    uint32_t sampled;       /* sum of the uses' calls */
+    struct pm_hold **holds; /* of what it names that may go; a reference of each */
+    uint32_t hold_count, hold_capacity;
     struct pm_scratch_run scratch;    /* for dispatches in several passes (passes_run.h) */
     uint32_t scratch_unit;            /* what the next such one begins at */
     struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
@@ -164,9 +167,9 @@ static inline bool pm_command_takes_part(const struct pm_command *command)
 /* Whether the recording that was holds something that is to be given back. */
 static inline bool pm_command_holds(const struct pm_command *command)
 {
-    return command->use_count > 0 || command->timings != PM_TIMING_NONE ||
-           command->predicated != NULL || command->scratch.held != 0 ||
-           pm_command_takes_part(command);
+    return command->use_count > 0 || command->hold_count > 0 ||
+           command->timings != PM_TIMING_NONE || command->predicated != NULL ||
+           command->scratch.held != 0 || pm_command_takes_part(command);
 }
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */
@@ -245,6 +248,10 @@ void pm_command_give_back_sure(struct pm_command *command, uint32_t count);
  * index among the uses. false: out of memory, and the reference stays the caller's. */
 bool pm_command_use(struct pm_command *command, struct pm_variant *variant, uint32_t calls,
                     uint32_t *use);
+
+/* The recording holds what it is about to name, until it is dropped. NULL: that does not go before
+ * its pipeline. false: it goes, or out of memory, and is not to be named. */
+bool pm_command_hold(struct pm_command *command, struct pm_hold *hold);
 
 /* Whether a submission of the recording, as it is now, counts anything. */
 bool pm_command_counts(const struct pm_command *command);

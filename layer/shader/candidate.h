@@ -12,6 +12,7 @@
 #include "profile/journal.h"
 
 struct pm_anytime; /* base/anytime.h */
+struct pm_hold;    /* hold.h */
 struct pm_passes;  /* passes.h */
 struct pm_pipeline;
 struct pm_trial;
@@ -31,6 +32,8 @@ struct pm_candidate {
                                           NULL: the game's own */
     _Atomic bool surpassed;            /* one whose rival it is is bound in its place */
     const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
+    struct pm_hold *hold; /* taken by a recording before it binds it: it may go before its pipeline
+                             does; owned; NULL: it does not */
 
     /* Of one of many variants of a shader (contest.h): it is measured so many times more, and then
      * what was seen of it is told, instead of a verdict. NULL: it gets a verdict. The calls that

@@ -334,17 +334,30 @@ static bool is_ahead(const struct pm_anytime *a, const struct pm_anytime *b)
     return a->count != b->count ? a->count > b->count : pm_anytime_mean(a) < pm_anytime_mean(b);
 }
 
+/* The best one that is no pair; none: where there is none. */
+static uint32_t best_alone(const struct pm_contest *contest, uint32_t none)
+{
+    const struct pm_anytime *seen = contest->halving.seen;
+    uint32_t single = none;
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        if (seen[a].count > 0 && !contest->arms[a].failed && !is_pair(&contest->arms[a].choice) &&
+            (single == none || is_ahead(&seen[a], &seen[single])))
+            single = a;
+    return single;
+}
+
+bool pm_contest_may_choose(const struct pm_contest *contest, uint32_t arm)
+{
+    return !contest->halving.left[arm] || best_alone(contest, PM_HALVING_MOST) == arm;
+}
+
 /* The best one that is no pair, unless the pair that wins was shown to be faster than that. */
 static uint32_t simplest(const struct pm_contest *contest, uint32_t winner)
 {
     const struct pm_anytime *seen = contest->halving.seen;
-    uint32_t single = winner;
     if (!is_pair(&contest->arms[winner].choice))
         return winner;
-    for (uint32_t a = 0; a < contest->halving.count; a++)
-        if (seen[a].count > 0 && !contest->arms[a].failed && !is_pair(&contest->arms[a].choice) &&
-            (single == winner || is_ahead(&seen[a], &seen[single])))
-            single = a;
+    const uint32_t single = best_alone(contest, winner);
     const double alone = pm_anytime_mean(&seen[single]), both = pm_anytime_mean(&seen[winner]);
     const bool shown = both < alone && pm_anytime_excludes(&seen[winner], alone, ALPHA);
     return shown || !(alone < 0) ? winner : single;
@@ -449,6 +462,10 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
     }
     pm_log_info(contest->owner->device->instance->log, "%s: of %u variants %s%s", of, tried,
                 won ? "the fastest is " : "none is faster", name);
+    /* Of what did not win nothing is made any more. */
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        if (a != contest->winner)
+            finish_arm(&contest->arms[a]);
     contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
     contest->owner->open--;
 }

@@ -20,6 +20,9 @@
  * A variant whose words another one has, or which an earlier session's trial left, does not take
  * part. Here is no pipeline: optimize_contest.c builds them.
  *
+ * What cannot win any more goes, its pipeline once no recording names it (hold.h), so that others
+ * have its room.
+ *
  * Ownership: a contest belongs to its table and lives until that is destroyed. Thread safety: a
  * contest's functions are for one thread at a time (the optimizer's), but for what is said to be
  * for others.
@@ -113,6 +116,8 @@ bool pm_contest_pair(struct pm_contest *contest);
  * faster than one of its two alone, since of as many pairs as there are chance makes one the
  * fastest. false: there is none, or none is left that can be built. */
 bool pm_contest_winner(struct pm_contest *contest);
+/* Whether an arm may still be it: it is measured on, or is the best that is no pair. */
+bool pm_contest_may_choose(const struct pm_contest *contest, uint32_t arm);
 /* The winner cannot be built. */
 void pm_contest_give_up(struct pm_contest *contest);
 

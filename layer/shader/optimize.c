@@ -138,6 +138,7 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
     pthread_mutex_lock(&optimizer->lock);
     const bool wanted = !optimizer->stopping && compiler &&
                         (atomic_load(&optimizer->unsaved) || atomic_load(&optimizer->contest_due) ||
+                         atomic_load(&optimizer->retired_due) ||
                          pm_waiting_any(&optimizer->waiting, has_room(optimizer)));
     const bool idle = runs || !optimizer->queued;
     optimizer->queued = wanted || (optimizer->queued && !runs);
@@ -170,6 +171,9 @@ void pm_optimize_heartbeat(struct pm_device *device)
         return;
     pm_journal_heartbeat(optimizer->journal, pm_now() / PM_SECOND,
                          device->instance->config.debug.settle_seconds);
+    if (atomic_load_explicit(&optimizer->retired_count, memory_order_relaxed) > 0 &&
+        pm_optimizer_look_at_retired(optimizer))
+        atomic_store(&optimizer->due, true);
     if (atomic_load_explicit(&optimizer->due, memory_order_relaxed) &&
         atomic_exchange(&optimizer->due, false))
         try_queue_job(optimizer);
@@ -303,6 +307,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
     pm_waiting_finish(&optimizer->waiting);
     pm_at_once_finish(&optimizer->at_once);
     pm_pipeline_cache_destroy(optimizer->cache);
+    pm_optimizer_forget_retired(optimizer);
     pm_contests_destroy(optimizer->contests);
     pm_specialized_shaders_destroy(optimizer->shaders);
     pm_hang_watch_finish(&optimizer->device->hang_watch);

@@ -5,6 +5,7 @@
 #include "base/stop.h"
 #include "layer/core/session.h"
 #include "layer/shader/contest_race.h"
+#include "layer/shader/hold.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"
@@ -124,10 +125,13 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         block(optimizer, contest, PM_ROOM_ARMS);
         return NULL;
     }
-    if (pm_contest_note(contest, index, &error))
+    /* Without memory for it: as for one that nothing can be built of. */
+    struct pm_hold *hold = pm_hold_create();
+    if (hold && pm_contest_note(contest, index, &error))
         arm->built =
             pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, PM_USE_ANYWHERE, &error);
     if (!arm->built) {
+        pm_hold_release(hold);
         pm_optimizer_give_back(optimizer, PM_ROOM_ARMS);
         pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
         contest->refused = true;
@@ -137,6 +141,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     atomic_store(&arm->built->room, PM_ROOM_ARMS);
     arm->built->contest = contest;
     arm->built->arm = index;
+    arm->built->candidate.hold = hold;
     arm->built->candidate.variant = pm_contest_point(arm);
     arm->built->candidate.verdict = confirmed;
     arm->built->candidate.undecided = unconfirmed;
@@ -144,6 +149,19 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     arm->built->next = contest->pipeline->arms;
     contest->pipeline->arms = arm->built;
     return arm->built;
+}
+
+/* Those that cannot win any more, or all of them: their pipelines go, and their room is for others.
+ * What was chosen is none of them any more. */
+static void retire(struct pm_optimizer *optimizer, struct pm_contest *contest, bool all)
+{
+    for (uint32_t a = 0; a < contest->halving.count; a++) {
+        struct pm_arm *arm = &contest->arms[a];
+        if (!arm->built || arm->tried || (!all && pm_contest_may_choose(contest, a)))
+            continue;
+        pm_optimizer_retire(optimizer, arm->built);
+        arm->built = NULL;
+    }
 }
 
 static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimized, uint32_t times)
@@ -171,6 +189,7 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     winner->candidate.measured = NULL;
     arm->tried = true;
     atomic_store(pm_optimizer_place(winner), winner);
+    retire(optimizer, contest, true);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
     pm_optimizer_offer(optimizer, winner, pm_optimizer_candidate_place(winner));
 }
@@ -194,6 +213,7 @@ static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
     pm_contest_suspend(contest, false);
+    retire(optimizer, contest, true);
     pm_contest_finish(contest, won);
     for (struct pm_pipeline *waits;
          won && (waits = pm_pipeline_list_take(&contest->waiting)) != NULL;) {
@@ -213,15 +233,13 @@ static bool is_base_dropped(const struct pm_contest *contest)
 
 /* The game has destroyed the pipeline, or its base is dropped: another one takes its place, or the
  * next that comes. What was built for it takes no room. */
-static void replace_pipeline(const struct pm_optimizer *optimizer, struct pm_contest *contest)
+static void replace_pipeline(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     if (!atomic_load(&contest->pipeline->gone)) {
         char name[PM_CONTEST_NAME];
         pm_contest_name(contest, name);
         pm_log_debug(optimizer->device->instance->log, "%s: is dropped, and recipes over it", name);
-        for (struct pm_optimized *arm = contest->pipeline->arms; arm; arm = arm->next)
-            if (arm->contest == contest)
-                pm_optimizer_drop(arm);
+        retire(optimizer, contest, true);
     }
     for (uint32_t a = 0; a < contest->halving.count; a++)
         contest->arms[a].built = NULL;
@@ -268,6 +286,7 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
         struct pm_arm *arm = &contest->arms[contest->current];
         const double *seen = &contest->halving.seen[contest->current].count, before = *seen;
         const bool usable = pm_contest_make(contest, contest->current);
+        retire(optimizer, contest, false);
         if (*seen != before) /* by an earlier session */
             continue;
         struct pm_optimized *built = usable ? build_arm(optimizer, contest, arm) : NULL;
@@ -352,6 +371,8 @@ void pm_optimizer_go_on(struct pm_optimizer *optimizer)
 {
     if (!optimizer->contests)
         return;
+    if (atomic_exchange(&optimizer->retired_due, false))
+        pm_optimizer_let_go(optimizer);
     const bool due = atomic_exchange(&optimizer->contest_due, false);
     if (atomic_load(&optimizer->device->lost))
         return;

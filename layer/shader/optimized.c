@@ -1,15 +1,25 @@
 #include "layer/shader/optimized.h"
 
+#include "layer/shader/hold.h"
 #include "layer/shader/pipeline.h"
 #include <stdlib.h>
 
-void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized)
+void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized)
 {
     if (optimized->candidate.gone)
         optimized->candidate.gone(&optimized->candidate);
+    optimized->candidate.gone = NULL;
     /* No verdict can come any more. */
-    atomic_fetch_sub(&device->pipelines->specialized[atomic_load(&optimized->room)], 1);
+    const uint32_t room = atomic_exchange(&optimized->room, PM_ROOM_NONE);
+    if (room != PM_ROOM_NONE)
+        atomic_fetch_sub(&device->pipelines->specialized[room], 1);
     pm_built_destroy(device, &optimized->built);
     pm_passes_destroy(device, &optimized->passes);
+}
+
+void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized)
+{
+    pm_optimized_empty(device, optimized);
+    pm_hold_release(optimized->candidate.hold);
     free(optimized);
 }

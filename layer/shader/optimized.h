@@ -1,6 +1,8 @@
 /*
  * A pipeline's specialized variant. It lives as long as the game's pipeline, whatever the verdict
- * on it: recordings may name it as they may name the game's.
+ * on it: recordings may name it as they may name the game's. Of one that recordings hold (hold.h)
+ * what was built goes once it is of no use and no recording names it; the rest stays, since who
+ * records may just be looking at it.
  *
  * Thread safety: any thread; destroyed by its pipeline, which nobody else uses then.
  */
@@ -20,13 +22,16 @@ struct pm_optimized {
     struct pm_built built;        /* of one in several passes: nothing */
     struct pm_passes passes;      /* of which there are none for any other */
     const struct pm_specialized_shader *shader;
-    struct pm_watch watch;      /* of a variant for values of push constants; else its count is 0 */
-    struct pm_optimized *next;  /* of a contest's that were built for the pipeline */
-    struct pm_contest *contest; /* that it takes part in; NULL: none */
-    uint32_t arm;               /* of which it is that */
-    _Atomic bool bound;         /* in the game's place, at least once */
-    _Atomic bool decided;       /* bound in the game's place, or dropped since it is not faster */
-    _Atomic uint32_t room;      /* enum pm_room: what it takes room of */
+    struct pm_watch watch;     /* of a variant for values of push constants; else its count is 0 */
+    struct pm_optimized *next; /* of a contest's that were built for the pipeline */
+    struct pm_optimized *next_retired; /* of those that recordings still hold (retired.c) */
+    struct pm_contest *contest;        /* that it takes part in; NULL: none */
+    uint32_t arm;                      /* of which it is that */
+    _Atomic bool bound;                /* in the game's place, at least once */
+    _Atomic bool decided;  /* bound in the game's place, or dropped since it is not faster */
+    _Atomic uint32_t room; /* enum pm_room: what it takes room of */
 };
 
+/* No recording names it, and none will: destroys what was built and gives back its room. */
+void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized);
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

@@ -27,6 +27,9 @@ struct pm_optimizer {
     _Atomic bool unsaved;         /* the journal and what is kept are to be brought to the disk */
     _Atomic bool contest_due;     /* something came of a contest */
     _Atomic bool contest_blocked; /* one waits for room */
+    struct pm_optimized *retired; /* out of their contests, and held by recordings; the job's */
+    _Atomic uint32_t retired_count, retired_looks; /* heartbeats with any */
+    _Atomic bool retired_due;                      /* some may go */
     _Atomic bool due;      /* the job is to be queued: who wanted to was not to wait for it */
     _Atomic bool was_full; /* said once */
     struct pm_job job;     /* takes one waiting pipeline after another */

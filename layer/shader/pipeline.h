@@ -134,8 +134,9 @@ enum pm_wish {
 enum pm_room {
     PM_ROOM_OPTIMIZED, /* it is to be used, or tried; or there was no room among those dropped */
     PM_ROOM_DROPPED,   /* it is no faster */
-    PM_ROOM_ARMS,      /* a contest (contest.h) measures it, or did, and it is not what won */
-    PM_ROOMS
+    PM_ROOM_ARMS,      /* a contest (contest.h) measures it, or did, and a recording holds it */
+    PM_ROOMS,
+    PM_ROOM_NONE = PM_ROOMS, /* nothing of it is built any more */
 };
 
 struct pm_pipelines {

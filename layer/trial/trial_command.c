@@ -126,7 +126,7 @@ static void time_call(struct pm_command *command, int point, struct pm_candidate
 {
     if (candidate->passes != NULL && !pm_passes_may_run(command, candidate->passes, groups))
         return;
-    if (!may_reserve(command, point) ||
+    if (!may_reserve(command, point) || !pm_command_hold(command, candidate->hold) ||
         !pm_trial_next_call(candidate, work_of(command, point, groups), &call->timed))
         return;
     call->measurement = reserve(command, point);
@@ -203,7 +203,8 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
     /* Where something may begin that could see it, it would have to go at once. */
     if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS) ||
         (pm_binds_any(command->device, PM_BINDS_CAREFUL) &&
-         !pm_binding_may_be_again(command, PM_GRAPHICS)))
+         !pm_binding_may_be_again(command, PM_GRAPHICS)) ||
+        !pm_command_hold(command, candidate->hold))
         return;
     const struct pm_timed *timed = use_of(&command->pass, candidate);
     if (timed != NULL)

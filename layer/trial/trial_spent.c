@@ -3,11 +3,21 @@
 
 #include <math.h>
 
+/* It was one of a contest's, measured as often as that wanted, and no pipeline is measured with. */
+static bool was_measured(const struct pm_trial *trial)
+{
+    return atomic_load(&trial->measures) &&
+           (trial->is_private || trial->variant == 0 || !(trial->untold.count >= 1));
+}
+
 /* It is decided, who had to hear of it has, and no pipeline has the shader any more. */
 static bool is_spent(const struct pm_trial *trial)
 {
-    return trial->first == NULL && atomic_load(&trial->over) && !atomic_load(&trial->measures) &&
-           (trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER) &&
+    if (trial->first != NULL || !atomic_load(&trial->over))
+        return false;
+    if (atomic_load(&trial->measures))
+        return was_measured(trial);
+    return (trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER) &&
            (trial->reported || trial->is_private || trial->summed == 0) &&
            !(trial->untold.count >= 1);
 }

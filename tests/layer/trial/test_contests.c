@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST = 32, OPEN = 4 /* contests at a time */, STRIDE = 64 /* a constant of the shader */ };
+enum { MOST = 64, OPEN = 4 /* contests at a time */, STRIDE = 64 /* a constant of the shader */ };
 
 static struct {
     VkPipeline own[MOST];        /* the game's */
@@ -19,6 +19,7 @@ static struct {
     bool wavers;                 /* by one in a hundred, in turn */
     uint32_t calls;              /* of these */
     _Atomic uint32_t made;       /* compute pipelines, whosoever */
+    _Atomic uint32_t live, most; /* of all; and the most at a time */
 } game;
 
 static uint64_t cost(void *user, VkPipeline pipeline)
@@ -34,7 +35,14 @@ static uint64_t cost(void *user, VkPipeline pipeline)
 static void see_pipelines(void *user, const struct pm_null_call *call)
 {
     (void)user;
-    game.made += strcmp(call->command, "vkCreateComputePipelines") == 0;
+    if (strcmp(call->command, "vkDestroyPipeline") == 0)
+        game.live--;
+    if (strcmp(call->command, "vkCreateComputePipelines") != 0)
+        return;
+    game.made++;
+    const uint32_t live = ++game.live;
+    if (live > game.most)
+        game.most = live;
 }
 
 static void open_session(double variant_time)
@@ -125,12 +133,13 @@ static bool is_replaced(uint32_t index)
 static void every_pipeline_gets_the_winner(void **state)
 {
     (void)state;
+    enum { SAME = 32 };
     open_session(0.8);
-    for (uint32_t i = 0; i < MOST; i++)
+    for (uint32_t i = 0; i < SAME; i++)
         make(0);
     assert_true(run_until("the fastest is", 1));
-    assert_true(run_until("is used from now on", MOST));
-    for (uint32_t i = 0; i < MOST; i++)
+    assert_true(run_until("is used from now on", SAME));
+    for (uint32_t i = 0; i < SAME; i++)
         assert_true(is_replaced(i));
     close_session();
 }
@@ -233,22 +242,22 @@ static void what_has_no_room_is_not_over(void **state)
 {
     (void)state;
     setenv("PIECEMEAL_LIMITS_VARIANTS", "3", 1);
-    open_session(1.2);
+    open_session(0.8);
     make(0);
     assert_true(run_until("waits for room", 1));
     run_frames(64);
-    optimized_assert_logged("none is faster", 0);
+    optimized_assert_logged("the fastest is", 0);
     uint64_t until = 0;
-    while (optimized_logged("none is faster") == 0 && patience(&until)) {
+    while (optimized_logged("the fastest is") == 0 && patience(&until)) {
         const uint32_t blocked = optimized_logged("waits for room");
         destroy(game.count - 1);
         make(0);
         while (optimized_logged("waits for room") == blocked &&
-               optimized_logged("none is faster") == 0 && patience(&until))
+               optimized_logged("the fastest is") == 0 && patience(&until))
             run_frames(4);
     }
-    optimized_assert_logged("none is faster", 1);
-    optimized_assert_logged("of 3 variants none", 0);
+    optimized_assert_logged("the fastest is", 1);
+    optimized_assert_logged("of 3 variants", 0);
     assert_true(game.count > 1);
     close_session();
 }
@@ -272,6 +281,121 @@ static void contests_leave_room_to_winners(void **state)
     while (!is_replaced(1) && patience(&until))
         ;
     assert_true(is_replaced(1));
+    close_session();
+}
+
+/* Of more contests than limits.variants has room for pipelines that take part, each ends, and what
+ * lost goes. */
+static void what_lost_leaves_its_room(void **state)
+{
+    (void)state;
+    enum { SHADERS = 48, VARIANTS = 8 /* of each, and more */ };
+    open_session(0.8);
+    for (uint32_t i = 0; i < SHADERS; i++)
+        make(i);
+    assert_true(run_until("the fastest is", SHADERS));
+    optimized_assert_logged("waits for room", 0);
+    assert_in_range(game.most, 0, 2 * SHADERS + OPEN * 2 * VARIANTS);
+    /* The game's own, and what won. */
+    uint64_t until = 0;
+    while (game.live > 2 * SHADERS && patience(&until))
+        run_frames(64);
+    assert_int_equal(game.live, 2 * SHADERS);
+    assert_true(game.made > 256 + 2 * SHADERS);
+    close_session();
+}
+
+/* ---- recordings ---- */
+
+enum { NAMED = 8 };
+
+/* A command buffer that is not recorded anew, which pipelines it names that are not the game's, and
+ * which of these were destroyed. */
+static struct {
+    VkCommandBuffer buffer;
+    uint64_t named[NAMED];
+    _Atomic bool gone[NAMED];
+    _Atomic uint32_t count;
+} kept;
+
+static bool is_own(uint64_t pipeline)
+{
+    for (uint32_t i = 0; i < game.count; i++)
+        if (PM_NULL_NUMBER(game.own[i]) == pipeline)
+            return true;
+    return false;
+}
+
+static void see_named(void *user, const struct pm_null_call *call)
+{
+    see_pipelines(user, call);
+    if (strcmp(call->command, "vkCmdBindPipeline") == 0 &&
+        PM_NULL_NUMBER(kept.buffer) == call->arguments[0] && !is_own(call->arguments[2]) &&
+        kept.count < NAMED)
+        kept.named[kept.count++] = call->arguments[2];
+    for (uint32_t i = 0; strcmp(call->command, "vkDestroyPipeline") == 0 && i < kept.count; i++)
+        if (kept.named[i] == call->arguments[1])
+            kept.gone[i] = true;
+}
+
+static uint32_t count_gone(void)
+{
+    uint32_t gone = 0;
+    for (uint32_t i = 0; i < kept.count; i++)
+        gone += kept.gone[i];
+    return gone;
+}
+
+/* A contest that nothing wins, and something of it in a command buffer that stays as it is. */
+static void lose_recorded(void)
+{
+    memset(&kept, 0, sizeof kept);
+    open_session(1.2);
+    trying.h.driver->set_callback(see_named, NULL);
+    make(0);
+    kept.buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t until = 0;
+    do
+        trying_frame(kept.buffer, TRYING_ONCE, dispatch);
+    while (kept.count == 0 && patience(&until));
+    assert_true(kept.count > 0);
+    assert_true(run_until("none is faster", 1));
+}
+
+static void run_until_gone(void)
+{
+    uint64_t until = 0;
+    while (count_gone() < kept.count && patience(&until))
+        run_frames(64);
+    assert_int_equal(count_gone(), kept.count);
+}
+
+/* What a command buffer names stays until that is recorded anew, though its contest is over; and
+ * then it goes, as all others that lost have gone before. */
+static void what_is_recorded_stays(void **state)
+{
+    (void)state;
+    lose_recorded();
+    uint64_t until = 0;
+    while (game.live > 1 + kept.count && patience(&until))
+        run_frames(64);
+    run_frames(200);
+    assert_int_equal(game.live, 1 + kept.count);
+    assert_int_equal(count_gone(), 0);
+    PM_CHECK(trying.h.vk.ResetCommandBuffer(kept.buffer, 0));
+    run_until_gone();
+    assert_int_equal(game.live, 1);
+    close_session();
+}
+
+/* The game destroys its pipeline while a recording names what lost, and that later. */
+static void recordings_may_outlive_pipelines(void **state)
+{
+    (void)state;
+    lose_recorded();
+    destroy(0);
+    run_until_gone();
+    trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &kept.buffer);
     close_session();
 }
 
@@ -314,6 +438,9 @@ int main(void)
         PM_LAYERED_TEST(each_shader_has_its_turn),
         PM_LAYERED_TEST(what_has_no_room_is_not_over),
         PM_LAYERED_TEST(contests_leave_room_to_winners),
+        PM_LAYERED_TEST(what_lost_leaves_its_room),
+        PM_LAYERED_TEST(what_is_recorded_stays),
+        PM_LAYERED_TEST(recordings_may_outlive_pipelines),
         PM_LAYERED_TEST(a_lost_device_has_no_contests),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

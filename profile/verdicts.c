@@ -240,7 +240,7 @@ struct pm_at_once_sum pm_verdicts_sum_at_once(struct pm_verdicts *verdicts,
     for (size_t i = 0; i < verdicts->table.count; i++) {
         const struct pm_kept_variant *kept = &verdicts->table.variants[i];
         if (pm_kept_verdict(kept, now) != PM_VERDICT_FASTER || !pm_kept_is_sure(kept, least) ||
-            !can_be_made(kept, environment))
+            (kept->made.by & PM_MADE_OVER) || !can_be_made(kept, environment))
             continue;
         sum.took += (double)kept->made.took;
         sum.gain += 1 - kept->ratio;

@@ -58,6 +58,7 @@ enum pm_made_by {
     PM_MADE_BY_BLOCKS = 1 << 1, /* how often blocks run */
     PM_MADE_BY_WORDS = 1 << 2,  /* known words */
     PM_MADE_BY_RECIPE = 1 << 3, /* A-Z testing */
+    PM_MADE_OVER = 1 << 4,      /* that, run over what the others made; never made at once */
 };
 
 /* What was timed. */
@@ -173,7 +174,7 @@ bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts,
                              const struct pm_environment *environment);
 
 /* What all of them take that are found faster by a verdict at `now` of which at least so many
- * sessions are sure, and gain: shares of the time of what they stand for. */
+ * sessions are sure, and gain: shares of the time of what they stand for. Without PM_MADE_OVER. */
 struct pm_at_once_sum {
     double took, gain; /* took: nanoseconds */
 };

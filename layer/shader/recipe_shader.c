@@ -11,11 +11,11 @@ bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shade
 {
     const struct pm_words *over = shader->base ? &shader->base->module.words : &record->canonical;
     struct pm_words *words = &shader->module.words;
-    /* What is made for known words has the shader as it was beside it, and the blocks' ids are those
-     * of that. */
+    /* What is made for known words has the shader as it was beside it, and the blocks' ids are
+     * those of that. */
     if (shader->base && (shader->base->made_by & PM_MADE_BY_WORDS))
         withheld |= PM_PART_BLOCKS;
-    shader->made_by |= PM_MADE_BY_RECIPE;
+    shader->made_by |= PM_MADE_BY_RECIPE | (shader->base ? (uint32_t)PM_MADE_OVER : 0);
     if (pm_variant_by_blocks(choice))
         shader->made_by |= PM_MADE_BY_BLOCKS;
     pm_variant_name(choice, shader->recipe);

@@ -532,24 +532,26 @@ static void tiny_ratios_are_kept(void **unused)
 static void the_best_first(void **unused)
 {
     (void)unused;
-    const uint8_t names[] = {'a', 'b', 'c', 'd'};
-    const double ratios[] = {0.5, 0.9, 0.8, 0.5};
-    const uint64_t took[] = {2000, 8000, 3000, 90000};
-    struct pm_kept_variant kept[4];
+    const uint8_t names[] = {'a', 'b', 'c', 'd', 'e'};
+    const double ratios[] = {0.5, 0.9, 0.8, 0.5, 0.4};
+    const uint64_t took[] = {2000, 8000, 3000, 90000, 70000};
+    struct pm_kept_variant kept[5];
     struct pm_verdicts *verdicts = open_it(NULL);
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 5; i++) {
         kept[i] = variant(names[i], PM_VERDICT_FASTER, ratios[i]);
         kept[i].tried.count = i == 3 ? 1 : 2;
         kept[i].tried.ratios[0] = (uint32_t)(ratios[i] * 1e6);
         kept[i].tried.ratios[1] = (uint32_t)(ratios[i] * 1e6) + 1000;
         kept[i].made.count = 10;
         kept[i].made.took = took[i];
+        kept[i].made.by = PM_MADE_BY_RECIPE | (i == 4 ? (uint32_t)PM_MADE_OVER : 0);
         snprintf(kept[i].made.entry_point, sizeof kept[i].made.entry_point, "main");
         pm_verdicts_put_made(verdicts, &kept[i]);
         keep(verdicts, &kept[i]);
     }
     const struct pm_at_once_sum all = pm_verdicts_sum_at_once(verdicts, &gpu, NOW, 2);
-    assert_true(all.took > 12999 && all.took < 13001); /* and not what one session found */
+    assert_true(all.took > 12999 && all.took < 13001); /* and not what one session
+                                                          found, nor what is over another */
     assert_true(all.gain > 0.799 && all.gain < 0.801);
     for (int i = 0; i < 3; i++)
         assert_true(pm_kept_is_worth(&kept[i], &all, 13001));

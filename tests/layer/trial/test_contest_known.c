@@ -6,6 +6,7 @@
 
 #include "layer/public/piecemeal.h"
 #include "rare.comp.h"
+#include "shader_rewrite/variants/variants.h"
 #include "tests/patience.h"
 
 #include <spirv/unified1/spirv.h>
@@ -269,6 +270,8 @@ static void its_base_is_slower_meanwhile(void **state)
     close_session();
 }
 
+/* ---- of which blocks are known ---- */
+
 /* A session that stores the shader, and the database that knows its blocks. */
 static void learn_blocks(void)
 {
@@ -328,6 +331,56 @@ static void a_pass_by_blocks_wins(void **state)
     seen.weighted_time = 0;
 }
 
+/* The recipe that the log says has won. */
+static void winner_of_log(char recipe[PM_VARIANT_NAME])
+{
+    char path[300], line[400];
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *log = fopen(path, "r");
+    assert_non_null(log);
+    recipe[0] = '\0';
+    while (fgets(line, sizeof line, log) != NULL) {
+        const char *said = strstr(line, "the fastest is ");
+        if (said != NULL)
+            sscanf(said, "the fastest is %63s", recipe);
+    }
+    fclose(log);
+    assert_string_not_equal(recipe, "");
+}
+
+/* debug.recipe makes what has won as if nothing else were known of the shader: that is not how an
+ * ordinary session makes it, which uses it at once after it, too. */
+static void asking_for_a_winner_changes_nothing(void **state)
+{
+    char winner[PM_VARIANT_NAME];
+    (void)state;
+    learn_blocks();
+    set_times(1.1, 1.1);
+    seen.times[ARM] = 0.7;
+    open_of(rare_comp, sizeof rare_comp);
+    assert_true(run_until("the fastest is"));
+    close_session();
+    winner_of_log(winner);
+
+    setenv("PIECEMEAL_DEBUG_RECIPE", winner, 1);
+    setenv("PIECEMEAL_OPTIMIZE_BLOCKS", "false", 1);
+    open_of(rare_comp, sizeof rare_comp);
+    assert_true(run_until(" is in use"));
+    run_until_logged("is used from now on", 2);
+    close_session();
+    unsetenv("PIECEMEAL_DEBUG_RECIPE");
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCKS");
+
+    set_times(0.7, 1.1);
+    open_of(rare_comp, sizeof rare_comp);
+    const uint64_t position = trying.h.driver->position();
+    run_until_logged("is used from now on", 3);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+    assert_int_equal(bound(), BASE);
+    close_session();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -338,6 +391,7 @@ int main(void)
         PM_LAYERED_TEST(its_base_is_slower_in_another_scene),
         PM_LAYERED_TEST(its_base_is_slower_meanwhile),
         PM_LAYERED_TEST(a_pass_by_blocks_wins),
+        PM_LAYERED_TEST(asking_for_a_winner_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

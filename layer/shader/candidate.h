@@ -15,6 +15,7 @@ struct pm_anytime; /* base/anytime.h */
 struct pm_hold;    /* hold.h */
 struct pm_passes;  /* passes.h */
 struct pm_pipeline;
+struct pm_specialized_shader; /* specialized.h */
 struct pm_trial;
 struct pm_watch; /* watch.h */
 
@@ -24,14 +25,15 @@ struct pm_candidate {
                                        first; NULL: it is one pipeline */
     struct pm_shader_key key;       /* of the shader it runs */
     struct pm_shader_key original;  /* of the shader that was made of */
-    struct pm_environment environment; /* of its timing profiles */
-    struct pm_journal_entry *entry;    /* to be told whenever it is about to be bound */
-    bool is_private;                   /* nothing of it leaves the machine */
-    bool promising;                    /* others found it faster */
-    const struct pm_candidate *rival;  /* the pipeline's proven variant that it is compared with;
-                                          NULL: the game's own */
-    _Atomic bool surpassed;            /* one whose rival it is is bound in its place */
-    const struct pm_watch *watch;      /* it may only be bound where that fits; NULL: anywhere */
+    const struct pm_specialized_shader *shader; /* that shader; outlives it */
+    struct pm_environment environment;          /* of its timing profiles */
+    struct pm_journal_entry *entry;             /* to be told whenever it is about to be bound */
+    bool is_private;                            /* nothing of it leaves the machine */
+    bool promising;                             /* others found it faster */
+    const struct pm_candidate *rival; /* the pipeline's proven variant that it is compared with;
+                                         NULL: the game's own */
+    _Atomic bool surpassed;           /* one whose rival it is is bound in its place */
+    const struct pm_watch *watch;     /* it may only be bound where that fits; NULL: anywhere */
     struct pm_hold *hold; /* taken by a recording before it binds it: it may go before its pipeline
                              does; owned; NULL: it does not */
 
@@ -66,8 +68,8 @@ struct pm_candidate {
     void (*gone)(struct pm_candidate *candidate);
 };
 
-/* Into the log, at level info, of a variant of a shader. NULL: nothing. */
-void pm_candidate_log(const struct pm_device *device, const struct pm_shader_key *original,
+/* Into the log, at level info, of a variant of a shader. what NULL: nothing. */
+void pm_candidate_log(const struct pm_device *device, const struct pm_specialized_shader *shader,
                       const char *what);
 
 /* The pipeline's variant while it is built and untried; NULL else. Never blocks. */

@@ -82,7 +82,7 @@ static const char *tried(struct pm_candidate *candidate, bool faster)
 /* It is used without a trial. */
 static void trust(struct pm_optimized *optimized)
 {
-    pm_candidate_log(optimized->pipeline->device, &optimized->shader->original,
+    pm_candidate_log(optimized->pipeline->device, optimized->shader,
                      pm_optimizer_decide(&optimized->candidate, true));
 }
 

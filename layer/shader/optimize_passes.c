@@ -69,7 +69,7 @@ bool pm_optimizer_make_passes(struct pm_optimizer *optimizer, struct pm_pipeline
     atomic_store(&pipeline->passes, optimized);
     if (optimized->shader->timing == PM_TIMING_FASTER ||
         device->instance->config.debug.trust_variants)
-        pm_candidate_log(device, &optimized->shader->original, decide(&optimized->candidate, true));
+        pm_candidate_log(device, optimized->shader, decide(&optimized->candidate, true));
     else
         pm_optimizer_offer(optimizer, optimized, &pipeline->passes_candidate);
     return true;

@@ -21,14 +21,15 @@ void pm_optimizer_has_proven(struct pm_optimizer *optimizer)
     pthread_mutex_unlock(&optimizer->lock);
 }
 
-void pm_candidate_log(const struct pm_device *device, const struct pm_shader_key *original,
+void pm_candidate_log(const struct pm_device *device, const struct pm_specialized_shader *shader,
                       const char *what)
 {
-    char key[PM_SHADER_KEY_TEXT];
+    char key[PM_SHADER_KEY_TEXT], of[PM_SPECIALIZED_OF];
     if (!what)
         return;
-    pm_shader_key_format(original, key);
-    pm_log_info(device->instance->log, "shader %.12s, specialized, %s", key, what);
+    pm_shader_key_format(&shader->original, key);
+    pm_specialized_say_of(shader, false, of);
+    pm_log_info(device->instance->log, "shader %.12s, specialized, %s%s", key, what, of);
 }
 
 void pm_optimizer_give_back(struct pm_optimizer *optimizer, enum pm_room room)
@@ -89,6 +90,7 @@ pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t hand
         .handle = handle,
         .key = shader->key,
         .original = *pm_specialized_from(shader),
+        .shader = shader,
         .environment = shader->environment,
         .entry = shader->entry,
         .is_private = shader->is_private,

@@ -63,6 +63,24 @@ static void format_changes(const struct pm_specialized_shader *shader, char text
     strcat(text, ")");
 }
 
+void pm_specialized_say_of(const struct pm_specialized_shader *shader, bool whose,
+                           char text[PM_SPECIALIZED_OF])
+{
+    char key[PM_SHADER_KEY_TEXT], of[40] = "", over[40] = "";
+    text[0] = '\0';
+    if (!*shader->recipe)
+        return;
+    if (whose) {
+        pm_shader_key_format(&shader->original, key);
+        snprintf(of, sizeof of, "of shader %.12s, ", key);
+    }
+    if (shader->base) {
+        pm_shader_key_format(&shader->base->key, key);
+        snprintf(over, sizeof over, " over %.12s", key);
+    }
+    snprintf(text, PM_SPECIALIZED_OF, " (%s%s%s)", of, shader->recipe, over);
+}
+
 void pm_specialized_describe(const struct pm_specialized_shader *shader, enum pm_stage stage,
                              char text[PM_SPECIALIZED_TEXT])
 {

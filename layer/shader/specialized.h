@@ -85,6 +85,13 @@ pm_specialized_from(const struct pm_specialized_shader *shader)
 
 /* What a variant has (enum pm_part). */
 uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);
+/* Which recipe's it is, for the log, behind what is said of it: " (hoist)", or " (hoist over
+ * 0123456789ab)" of what was made of the shader before; with whose, " (of shader 89abcdef0123,
+ * hoist)".
+ * "": no recipe's. */
+enum { PM_SPECIALIZED_OF = 128 };
+void pm_specialized_say_of(const struct pm_specialized_shader *shader, bool whose,
+                           char text[PM_SPECIALIZED_OF]);
 /* What was made, for the log: "is specialized: ...". */
 enum { PM_SPECIALIZED_TEXT = 320 };
 void pm_specialized_describe(const struct pm_specialized_shader *shader, enum pm_stage stage,

@@ -35,10 +35,11 @@ struct pm_session_use {
 struct pm_session_trial {
     struct pm_session_trials *owner;
     struct pm_kept_variant named; /* key, original, environment */
-    bool variant;                 /* the side */
-    _Atomic uint32_t used;        /* uses that were recorded */
-    _Atomic bool done;            /* enough was timed */
-    _Atomic bool anew;            /* bound in what is recorded for one submission */
+    const struct pm_specialized_shader *shader;
+    bool variant;          /* the side */
+    _Atomic uint32_t used; /* uses that were recorded */
+    _Atomic bool done;     /* enough was timed */
+    _Atomic bool anew;     /* bound in what is recorded for one submission */
     struct pm_session_use uses[PM_SESSION_USES];
 };
 
@@ -88,6 +89,7 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
     if (trial == NULL)
         return NULL;
     trial->owner = trials;
+    trial->shader = shader;
     trial->named.key = shader->key;
     trial->named.original = shader->original;
     trial->named.environment = shader->environment;
@@ -312,8 +314,9 @@ static void finish(struct pm_session_trial *trial)
     }
     struct pm_kept_variant kept = {.sessions.count = 0};
     struct pm_paired paired = {.ratio = 1, .low = 0, .high = INFINITY};
-    char key[PM_SHADER_KEY_TEXT];
+    char key[PM_SHADER_KEY_TEXT], of[PM_SPECIALIZED_OF];
     pm_shader_key_format(&trial->named.key, key);
+    pm_specialized_say_of(trial->shader, true, of);
     const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &trial->named.original,
                                            &environment, &half, &kept);
     /* Sizes that never come again say nothing however many sessions there are. */
@@ -323,9 +326,9 @@ static void finish(struct pm_session_trial *trial)
                                               : PM_GOES_ON;
     pm_log_info(device->instance->log,
                 "timed a session with the %s shader %.12s (%" PRIu64
-                " ns), %u pairs of sessions: %s",
+                " ns), %u pairs of sessions: %s%s",
                 trial->variant ? "specialized" : "original of the specialized", key, first,
-                kept.sessions.count, words[outcome]);
+                kept.sessions.count, words[outcome], of);
     struct pm_error error = {0};
     if (outcome != PM_GOES_ON)
         pm_trial_keep(device, &trial->named, PM_TIMED_SESSIONS, outcome, &paired,

@@ -48,7 +48,8 @@ void pm_trial_trace(struct pm_trial *trial, bool begins, const char *outcome)
     snprintf(track, sizeof track, "trial %.12s, subgroups of %" PRIu32, key,
              trial->environment.subgroup_size);
     if (begins)
-        pm_trace_begin(to, track, "trial", &trial->original);
+        pm_trace_begin(to, track, "trial",
+                       trial->shader != NULL ? &trial->shader->original : &trial->original);
     else
         pm_trace_end(to, track, outcome);
 }
@@ -58,8 +59,8 @@ static void log_unfinished(const struct pm_trial *trial)
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
     pm_log_debug(trial->owner->device->instance->log,
-                 "the trial of a specialized shader %.12s was not over after %" PRIu32 " pairs",
-                 key, trial->pairs_seen.count + (uint32_t)trial->seen.count);
+                 "the trial of a specialized shader %.12s was not over after %" PRIu32 " pairs%s",
+                 key, trial->pairs_seen.count + (uint32_t)trial->seen.count, trial->of);
 }
 
 /* Faster variants give some of it back. */
@@ -186,7 +187,11 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->compute = compute;
     trial->key = candidate->key;
     trial->original = candidate->original;
-    trial->is_private = candidate->is_private;
+    trial->shader = candidate->shader;
+    if (candidate->shader != NULL)
+        pm_specialized_say_of(candidate->shader, true, trial->of);
+    /* Of what it is over nobody else knows anything, and so nobody asks. */
+    trial->is_private = candidate->is_private || candidate->rival != NULL;
     trial->variant = candidate->variant;
     trial->promising = candidate->promising;
     trial->over_sessions =
@@ -265,7 +270,7 @@ void pm_trials_add(struct pm_trials *trials, struct pm_candidate *candidate, boo
         candidate->undecided(candidate);
     pthread_mutex_unlock(&trials->lock);
     if (decided)
-        pm_candidate_log(trials->device, &candidate->original,
+        pm_candidate_log(trials->device, candidate->shader,
                          candidate->verdict(candidate, outcome == PM_FASTER));
     /* It is tried again with the others. */
     if (outcome == PM_FASTER && candidate->again != NULL && candidate->measured == NULL)
@@ -300,8 +305,7 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         candidate->again(candidate);
     pthread_mutex_unlock(&trials->lock);
     if (dropped)
-        pm_candidate_log(trials->device, &candidate->original,
-                         candidate->verdict(candidate, false));
+        pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
 /* Under the lock. */
@@ -309,8 +313,8 @@ static void try_again(struct pm_trial *trial)
 {
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
-    pm_log_debug(trial->owner->device->instance->log, "a specialized shader %.12s is tried again",
-                 key);
+    pm_log_debug(trial->owner->device->instance->log, "a specialized shader %.12s is tried again%s",
+                 key, trial->of);
     if (trial->retry < LONGEST_RETRY)
         trial->retry *= 2;
     trial->again = true;
@@ -378,14 +382,16 @@ static void note_untimed(const struct pm_trial *trial)
     pm_shader_key_format(&trial->key, key);
     if (!trial->over_sessions) {
         pm_log_debug(device->instance->log,
-                     "a specialized shader %.12s cannot be timed in turn, and stays untried", key);
+                     "a specialized shader %.12s cannot be timed in turn, and stays untried%s", key,
+                     trial->of);
         return;
     }
     const struct pm_environment environment = pm_session_environment(device, &trial->environment);
     pm_verdicts_want_sessions(pm_session_verdicts(device->instance), &trial->key, &trial->original,
                               &environment, true);
     pm_log_debug(device->instance->log,
-                 "a specialized shader %.12s cannot be timed in turn: sessions are", key);
+                 "a specialized shader %.12s cannot be timed in turn: sessions are%s", key,
+                 trial->of);
 }
 
 void pm_trials_end(struct pm_trials *trials)

@@ -180,12 +180,13 @@ static void log_outcome(const struct pm_trial *trial, enum pm_outcome outcome,
 {
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
-    pm_log_info(
-        trial->owner->device->instance->log,
-        "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
-        " pairs%s), %s",
-        key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high, trial->pairs_seen.count,
-        atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "", words[outcome]);
+    pm_log_info(trial->owner->device->instance->log,
+                "tried a specialized shader %.12s: %.1f %% of the time (%.1f to %.1f, %" PRIu32
+                " pairs%s), %s%s",
+                key, 100 * paired->ratio, 100 * paired->low, 100 * paired->high,
+                trial->pairs_seen.count,
+                atomic_load(&trial->kind) == TRIAL_PASSES ? " of render passes" : "",
+                words[outcome], trial->of);
 }
 
 void pm_trial_tell(const struct pm_trial *trial, bool faster, struct pm_trial_said *said)
@@ -208,7 +209,7 @@ static void log_said(const struct pm_trial *trial, const struct pm_trial_said *s
 {
     for (uint32_t i = 0; i < sizeof said->what / sizeof *said->what; i++)
         for (uint32_t n = 0; n < said->times[i]; n++)
-            pm_candidate_log(trial->owner->device, &trial->original, said->what[i]);
+            pm_candidate_log(trial->owner->device, trial->shader, said->what[i]);
 }
 
 /* Under the lock. */

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/anytime.h"
+#include "layer/shader/specialized.h"
 #include "layer/trial/budget.h"
 #include "layer/trial/pair_list.h"
 #include "layer/trial/pass_table.h"
@@ -46,10 +47,12 @@ struct trial_track {
 struct pm_trial {
     struct pm_trials *owner;
     struct pm_trial *next;
-    struct pm_candidate *first;         /* under the lock; of pipelines that are there */
-    struct pm_shader_key key, original; /* of the variant and of what it was made of */
-    bool is_private;                    /* its outcome stays on the machine */
-    bool promising;                     /* others found it faster: it is tried again soon */
+    struct pm_candidate *first;                 /* under the lock; of pipelines that are there */
+    struct pm_shader_key key, original;         /* of the variant and of what it was made of */
+    const struct pm_specialized_shader *shader; /* while there is an optimizer: what it is of */
+    char of[PM_SPECIALIZED_OF];                 /* the same for the log */
+    bool is_private;                            /* its outcome stays on the machine */
+    bool promising;                             /* others found it faster: it is tried again soon */
     bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;

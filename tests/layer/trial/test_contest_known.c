@@ -116,6 +116,17 @@ static void run_until_logged(const char *text, uint32_t times)
     optimized_assert_logged(text, times);
 }
 
+static uint32_t of_game; /* uses that the log tells by one of the game's shaders */
+
+static void count_uses(struct pm_shader_store *store, const struct pm_shader_key *key)
+{
+    char text[PM_SHADER_KEY_TEXT], said[100];
+    (void)store;
+    pm_shader_key_format(key, text);
+    snprintf(said, sizeof said, "shader %.12s, specialized, is used from now on", text);
+    of_game += optimized_logged(said);
+}
+
 /* All are faster than the game's own, and one than what zeros make of it. */
 static void a_recipe_over_zeros_wins(void **state)
 {
@@ -126,6 +137,14 @@ static void a_recipe_over_zeros_wins(void **state)
     open_session();
     assert_true(run_until(", specialized: of "));
     optimized_assert_logged("the fastest is", 1);
+    /* The log says of which of the game's shaders, and which recipe's over what. */
+    const uint32_t used = optimized_logged("specialized, is used from now on");
+    assert_int_equal(used, 2);
+    of_game = 0;
+    optimized_each_stored(count_uses);
+    assert_int_equal(of_game, used);
+    optimized_assert_logged(" over ", 2);
+    optimized_assert_logged("used (of shader ", 1);
     assert_true(seen.count > ARM + 2);
     assert_int_equal(bound(), ARM + 1);
     close_session();

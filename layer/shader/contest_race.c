@@ -123,28 +123,41 @@ static bool take_winner(struct pm_contest *contest, const struct pm_race *race, 
     return choice_of(race->winner, sizes, &choice) && take_made(contest, &choice);
 }
 
+enum { MOST_LOTS = PM_HALVING_MOST + 128 /* of a race */ };
+
 struct lots {
-    struct pm_variant_choice choices[PM_HALVING_MOST];
-    double shares[PM_HALVING_MOST];
+    struct pm_variant_choice choices[MOST_LOTS];
+    double shares[MOST_LOTS];
     uint32_t count;
 };
 
 static void add_lot(struct lots *lots, const struct pm_variant_choice *choice, double share)
 {
-    if (lots->count == PM_HALVING_MOST)
+    if (lots->count == MOST_LOTS)
         return;
     lots->choices[lots->count] = *choice;
     lots->shares[lots->count++] = share;
 }
 
-/* What the race does not speak of is asked for as much as all else on average. */
+/* What no race speaks of. */
+static void find_lots_alone(struct lots *lots)
+{
+    lots->count = 0;
+    for (uint32_t r = 0; r < pm_recipe_count(); r++) {
+        const struct pm_variant_choice choice = {.recipe = pm_recipe_at(r)};
+        if (point_of(&choice) == 0)
+            add_lot(lots, &choice, 1);
+    }
+}
+
+/* What the race does not speak of yet is asked for as much as all else on average. */
 static void find_lots(struct lots *lots, const struct pm_race *race, uint32_t sizes)
 {
     struct pm_variant_choice choice;
     uint32_t left = sizes;
     lots->count = 0;
     for (uint32_t at = 0; next_of_all(&at, &left, &choice);)
-        if (!pm_race_find_variant(race, point_of(&choice)))
+        if (point_of(&choice) != 0 && !pm_race_find_variant(race, point_of(&choice)))
             add_lot(lots, &choice, 1.0 / (double)(race->variant_count + 1));
     for (size_t i = 0; i < race->variant_count; i++)
         if (!race->variants[i].lost && choice_of(race->variants[i].point, sizes, &choice))
@@ -169,6 +182,18 @@ static uint32_t draw(const struct lots *lots, struct pm_random *random)
     return last;
 }
 
+/* Up to so many of which there is anything for the shader, each once. */
+static void take_lots(struct pm_contest *contest, struct lots *lots, uint32_t most,
+                      struct pm_random *random)
+{
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < lots->count && taken < most; i++) {
+        const uint32_t at = draw(lots, random);
+        taken += take_made(contest, &lots->choices[at]);
+        lots->shares[at] = 0;
+    }
+}
+
 /* The same as long as the race says the same, so that what a session began the next one ends. */
 static void take_drawn(struct pm_contest *contest, const struct pm_race *race, uint64_t lot,
                        uint32_t sizes)
@@ -180,11 +205,9 @@ static void take_drawn(struct pm_contest *contest, const struct pm_race *race, u
     pm_random_init(&random, pm_random_mix(lot ^ race->as_of_day) ^ key);
     find_lots(&lots, race, sizes);
     pm_halving_init(&contest->halving, 0);
-    for (uint32_t i = 0; i < lots.count && contest->halving.count < PM_CONTEST_DRAWN; i++) {
-        const uint32_t at = draw(&lots, &random);
-        take_made(contest, &lots.choices[at]);
-        lots.shares[at] = 0;
-    }
+    take_lots(contest, &lots, PM_CONTEST_DRAWN, &random);
+    find_lots_alone(&lots);
+    take_lots(contest, &lots, PM_CONTEST_ALONE, &random);
 }
 
 static void say(const struct pm_contest *contest, const struct pm_device *device, const char *what)

@@ -5,7 +5,9 @@
  * are drawn.
  *
  * What depends on more than the shader and the recipe takes no part in races: what is made by a
- * profile of blocks, or of a specialized module.
+ * profile of blocks, since a machine's may be its own, and is older or newer than another's; or of
+ * a specialized module. So that what no race speaks of takes nothing from what it asks for, a few
+ * of the former are drawn beside that.
  *
  * One machine of twenty, by its lot (optimize.doubt_share), measures all for itself, and of the
  * others one in five goes on with the race though something has won: so that a lie dies, and what
@@ -19,7 +21,10 @@
 #include "layer/shader/contest.h"
 #include "profile/races.h"
 
-enum { PM_CONTEST_DRAWN = 8 /* variants of a session's contest */ };
+enum {
+    PM_CONTEST_DRAWN = 8, /* variants of a session's contest, by the race */
+    PM_CONTEST_ALONE = 2, /* and beside them of those that are in no race */
+};
 #define PM_CONTEST_EXPLORE 0.25 /* of machines, with those that doubt */
 
 /* Has the variants take part, of a contest that begins. sizes: the subgroup sizes that its

@@ -291,25 +291,11 @@ static void its_base_is_slower_meanwhile(void **state)
 
 /* ---- of which blocks are known ---- */
 
-/* A session that stores the shader, and the database that knows its blocks. */
-static void learn_blocks(void)
-{
-    pm_layered_enable(PM_LAYER_IMPLICIT);
-    pm_layered_sample_all("1");
-    setenv("PIECEMEAL_GAME_NAME", "game", 1);
-    pm_harness_open(&trying.h, NULL);
-    const VkPipeline pipeline =
-        pm_harness_compute_of(&trying.h, rare_comp, sizeof rare_comp, trying.h.layout);
-    trying.h.vk.DestroyPipeline(trying.h.device, pipeline, NULL);
-    pm_harness_close(&trying.h);
-    optimized_learn_blocks_of(rare_comp, sizeof rare_comp);
-}
-
 /* The estimate expects too little of all passes, so none is in use; one of them is faster. */
 static void a_pass_by_blocks_wins(void **state)
 {
     (void)state;
-    learn_blocks();
+    trying_learn_blocks_of(rare_comp, sizeof rare_comp);
     set_times(1.1, 1.1);
     seen.weighted_time = 0.7;
     open_of(rare_comp, sizeof rare_comp);
@@ -373,7 +359,7 @@ static void asking_for_a_winner_changes_nothing(void **state)
 {
     char winner[PM_VARIANT_NAME];
     (void)state;
-    learn_blocks();
+    trying_learn_blocks_of(rare_comp, sizeof rare_comp);
     set_times(1.1, 1.1);
     seen.times[ARM] = 0.7;
     open_of(rare_comp, sizeof rare_comp);

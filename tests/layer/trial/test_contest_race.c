@@ -3,6 +3,7 @@
 #include "tests/layer/trial/trying.h"
 
 #include "aggregator_client/disk/spool.h"
+#include "plenty.comp.h"
 #include "profile/machine_lot.h"
 #include "profile/races.h"
 #include "profile/variant_point.h"
@@ -20,6 +21,7 @@ static struct {
     VkPipeline pipelines[MOST];
     uint32_t count;
     double times[MOST]; /* of each, over the game's own; 0: the same */
+    bool knows_blocks;  /* of the session's shader */
 } seen;
 
 static uint32_t index_of(VkPipeline pipeline)
@@ -44,8 +46,11 @@ static void open_session(const char *seed)
 {
     seen.count = 0;
     setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
+    trying.known = seen.knows_blocks;
     trying_open_contests(NULL);
-    trying.compute = optimized_compute(&trying.h);
+    trying.compute = seen.knows_blocks ? pm_harness_compute_of(&trying.h, plenty_comp,
+                                                               sizeof plenty_comp, trying.h.layout)
+                                       : optimized_compute(&trying.h);
     index_of(trying.compute);
     trying.h.driver->set_cost(cost, NULL);
 }
@@ -287,6 +292,48 @@ static void what_has_lost_is_left_out(void **state)
             assert_int_not_equal(told.points[i].point, points[j].point);
 }
 
+/* Recipes by a profile of blocks are in no race: they take nothing from what that asks for, and two
+ * at most are measured beside it. */
+static void what_no_race_knows_comes_beside(void **state)
+{
+    enum { DRAWN = 8, BESIDE = 2, MACHINES = 6 };
+    uint32_t beside = 0, measured = 0;
+    (void)state;
+    trying_learn_blocks_of(plenty_comp, sizeof plenty_comp);
+    seen.knows_blocks = true;
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1); /* not what this is about */
+    for (uint32_t i = 1; i < MOST; i++)
+        seen.times[i] = 2;
+    open_session("1");
+    run_to_the_end();
+    measured = seen.count - 1;
+    close_session();
+    read_told();
+    forget();
+    assert_true(told.count > DRAWN);
+    assert_true(measured - told.count > BESIDE);
+    publish(told.count, told.count);
+    for (uint32_t machine = 2; machine < 2 + MACHINES; machine++) {
+        char seed[16];
+        snprintf(seed, sizeof seed, "%u", machine);
+        if (pm_lot_falls(machine, &told.key, 0.05))
+            continue;
+        open_session(seed);
+        run_to_the_end();
+        optimized_assert_logged("variants are drawn by what others ask for", 1);
+        measured = seen.count - 1;
+        close_session();
+        read_told();
+        forget();
+        assert_int_equal(told.count, DRAWN);
+        assert_in_range(measured - told.count, 0, BESIDE);
+        beside += measured - told.count;
+    }
+    assert_true(beside > 0);
+    seen.knows_blocks = false;
+    unsetenv("PIECEMEAL_LIMITS_TRIAL_SHARE");
+}
+
 /* By its lot a machine measures all for itself. */
 static void who_doubts_measures_all(void **state)
 {
@@ -327,9 +374,13 @@ static void damaged_races(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(what_is_measured_is_told),     PM_LAYERED_TEST(a_winner_is_tried_first),
-        PM_LAYERED_TEST(a_winner_that_is_slower_here), PM_LAYERED_TEST(what_has_lost_is_left_out),
-        PM_LAYERED_TEST(who_doubts_measures_all),      PM_LAYERED_TEST(damaged_races),
+        PM_LAYERED_TEST(what_no_race_knows_comes_beside),
+        PM_LAYERED_TEST(what_is_measured_is_told),
+        PM_LAYERED_TEST(a_winner_is_tried_first),
+        PM_LAYERED_TEST(a_winner_that_is_slower_here),
+        PM_LAYERED_TEST(what_has_lost_is_left_out),
+        PM_LAYERED_TEST(who_doubts_measures_all),
+        PM_LAYERED_TEST(damaged_races),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,6 +128,18 @@ void trying_close_contests(void)
     trying = (struct trying){0};
 }
 
+void trying_learn_blocks_of(const uint32_t *words, size_t size)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&trying.h, NULL);
+    const VkPipeline pipeline = pm_harness_compute_of(&trying.h, words, size, trying.h.layout);
+    trying.h.vk.DestroyPipeline(trying.h.device, pipeline, NULL);
+    pm_harness_close(&trying.h);
+    optimized_learn_blocks_of(words, size);
+}
+
 static void nothing(VkCommandBuffer buffer)
 {
     (void)buffer;

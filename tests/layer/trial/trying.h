@@ -44,6 +44,8 @@ void trying_close(void);
  * and no other is made (but see `known`); and its end. */
 void trying_open_contests(const struct pm_harness_options *options);
 void trying_close_contests(void);
+/* A session that stores a compute shader, and the database that knows its blocks. */
+void trying_learn_blocks_of(const uint32_t *words, size_t size);
 /* Calls cost from now on what the session says. */
 void trying_costs(void);
 

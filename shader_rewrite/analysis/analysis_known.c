@@ -268,13 +268,6 @@ bool pm_known_mark_behind(const struct pm_ir_function *function, uint32_t loop)
 
 /* ---- what of it ---- */
 
-bool pm_known_is_summed(const struct pm_ir_instr *instr)
-{
-    return instr->mark == PM_KNOWN_NOT && is_float(pm_ir_type_of(instr)) &&
-           pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_ARITHMETIC) &&
-           look_at_operands(instr).known > 0;
-}
-
 bool pm_known_is_inexact(const struct pm_ir_instr *instr)
 {
     if (!computes(instr) || instr->opcode == SpvOpLoad || !is_float(pm_ir_type_of(instr)))

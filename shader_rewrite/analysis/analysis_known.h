@@ -31,9 +31,6 @@ enum pm_known pm_known_of(const struct pm_ir_instr *instr);
  * compiler may make another instruction, as x * x of pow(x, 2) (seen). */
 bool pm_known_is_inexact(const struct pm_ir_instr *instr);
 
-/* Whether it is a sum or a product of floats in which something is known, and not all. */
-bool pm_known_is_summed(const struct pm_ir_instr *instr);
-
 /* The variable that a pointer leads to, where it is the function's own or Private: what is stored
  * there a compiler may know. NULL: another one. */
 struct pm_ir_instr *pm_known_variable(const struct pm_ir_instr *pointer);

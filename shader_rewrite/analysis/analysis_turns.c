@@ -301,14 +301,22 @@ bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop)
            (pm_known_mark_behind(function, loop) && has_inexact(function, loop, false));
 }
 
+static bool is_float_arithmetic(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(instr);
+    if (type && type->opcode == SpvOpTypeVector)
+        type = pm_ir_operand_instr(type, 0);
+    return type && type->opcode == SpvOpTypeFloat &&
+           pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_ARITHMETIC);
+}
+
 bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loop)
 {
-    pm_known_mark(function, loop);
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next) {
         if (!is_inside(pm_loops(function), loop, b))
             continue;
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
-            if (pm_known_is_summed(i) && pm_exact_is_asked(i->result))
+            if (is_float_arithmetic(i) && pm_exact_is_asked(i->result))
                 return true;
     }
     return false;

@@ -34,9 +34,9 @@ bool pm_loop_needs_last_test(const struct pm_ir_function *function, const struct
  * function's instructions. */
 bool pm_loop_is_risky(const struct pm_ir_function *function, uint32_t loop);
 
-/* Whether there are sums or products with such constants in the loop that are NoContraction, which
- * copies of them need not be: SPIRV-Tools' unroller does not copy decorations (v2025.1). Marks the
- * function's instructions, too. */
+/* Whether there is float arithmetic in the loop that is NoContraction, which copies of it need not
+ * be: SPIRV-Tools' unroller does not copy decorations (v2025.1), and then two turns of x *= c become
+ * x * (c * c), and a * b + a * c of several a * (b + c). */
 bool pm_loop_needs_exactness(const struct pm_ir_function *function, uint32_t loop);
 
 /* The block that leads back to the loop's header, of which SPIR-V has one (2.11.2). NULL: none can

@@ -491,7 +491,8 @@ static void test_left_alone(void **state)
         struct pm_words made = make(&risky, recipes[i], NULL);
         assert_int_equal(made.count, 0);
         made = make(&precise, recipes[i], NULL);
-        assert_int_equal(made.count > 0, strncmp(recipes[i], "ask", 3) == 0);
+        /* Some driver's copies of turns are not NoContraction. */
+        assert_int_equal(made.count > 0, strcmp(recipes[i], "ask-no-unroll") == 0);
         pm_words_finish(&made);
     }
     pm_words_finish(&risky);

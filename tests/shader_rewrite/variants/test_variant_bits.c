@@ -2,21 +2,26 @@
  * every float result NoContraction in both (HAZARDS 3). Each is made as the layer makes it, with
  * the driver that runs it, and with every guard on.
  *
- *   test_shader_rewrite_variant_bits [over] [FIRST [COUNT]]     these seeds only, and all recipes
+ *   test_shader_rewrite_variant_bits [over|over-words|over-blocks] [FIRST [COUNT]]
+ *                                                 these seeds only, and all recipes
  *
  * With "over" they are run over what is specialized for zeros by a profile that no honest client
- * sends, as the layer does where that is faster, else over the canonical module; those by blocks
- * with such a profile of these.
+ * sends, as the layer does where that is faster; with the others over what is made for known words,
+ * also where these are others than the shader is run with, and by absurd counts of blocks; else,
+ * and where nothing comes of that, over the canonical module. Those by blocks have such counts, but
+ * over known words, where the layer runs none.
  *
  * Without seeds each recipe has shaders of a list until it makes something of one, and each
  * does. Else a shader of one seed in three is run with pairs of recipes too. Where bits differ,
  * both are run with loads of buffers that differ by their loop: a driver may use for a load behind
  * a loop what it loaded in it (test_differential.c), and then it is the original that it gets
- * wrong.
+ * wrong. And what is made NoContraction only once the recipe has run is what no recipe's guard has
+ * seen: then the one counts that is made of a module that has it before.
  */
 #include "base/random.h"
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
+#include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -34,21 +39,36 @@ enum { MOST_RECIPES = 64, MOST_RUN = 4 * MOST_RECIPES };
 static struct differential differential;
 static uint64_t first_seed, seed_count;
 static bool all, over;
+static enum { OVER_ZEROS, OVER_WORDS, OVER_BLOCKS } over_what;
 
 /* Found by trying: on each driver these have something for each recipe. Of the first two lavapipe
  * 25's own guards let more be made than all guards do. */
 static const uint64_t quick_seeds[] = {28, 64, 286, 54, 66, 47, 65, 74, 9};
-/* The same over what is specialized: of three shaders alone, which most have something for. */
-static const uint64_t quick_seeds_over[] = {28, 64, 54};
+/* The same over what is specialized: of a few shaders alone, which most have something for. */
+static const struct {
+    uint64_t seeds[3];
+    uint32_t count;
+    uint32_t least; /* recipes that make something */
+} quick_over[] = {
+    [OVER_ZEROS] = {{28, 64, 54}, 3, 20},
+    [OVER_WORDS] = {{24, 29}, 2, 24},
+    [OVER_BLOCKS] = {{28, 64, 54}, 3, 20},
+};
 /* But for these: random shaders load no component of a vector by itself, and no structure. */
 static const char *const never_made[] = {"whole-loads", "small-loads"};
+
+static bool over_words(void)
+{
+    return over && over_what == OVER_WORDS;
+}
 
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
 static struct {
     uint64_t shaders, specialized, variants, same, carried, by_recipe[MOST_RECIPES];
-    uint64_t given_up;
-    uint64_t guarded; /* with every guard on another one, or none, comes out */
+    uint64_t given_up, guarded_exact; /* the latter: which differ, unless they are made of what is
+                                         NoContraction */
+    uint64_t guarded;                 /* with every guard on another one, or none, comes out */
 } seen;
 
 struct subject {
@@ -80,6 +100,25 @@ static bool same_when_reloading(const struct subject *subject, const struct pm_w
     pm_words_finish(&reloading);
     return differential_compare(&subject->expected, &expected, &first) != 0 &&
            differential_compare(&expected, &output, &first) == 0;
+}
+
+/* Made of what is NoContraction, as a game's shader may be, and run as it then is. */
+static bool same_when_made_exact(const struct subject *subject, const struct pm_variant_info *info)
+{
+    static struct differential_output output;
+    struct pm_words variant, exact = differential_precise(&subject->base);
+    struct pm_error error;
+    size_t first, different = 0;
+    bool same = pm_make_variant(exact.data, exact.count, info, &variant, &error) ||
+                error.code == PM_ERROR_UNSUPPORTED;
+    if (same && variant.count > 0) {
+        differential_run(&differential, &variant, subject->stage, NULL, &output);
+        different = differential_compare(&subject->expected, &output, &first);
+        pm_words_finish(&variant);
+    }
+    pm_words_finish(&exact);
+    seen.guarded_exact += same && different == 0;
+    return same && different == 0;
 }
 
 static void fail_with(const struct subject *subject, const struct pm_variant_info *info,
@@ -145,12 +184,13 @@ static void run(const struct subject *subject, const struct pm_variant_info *inf
     seen.variants++;
     run_precise(subject, &variant, &output);
     const size_t different = differential_compare(&subject->expected, &output, &first);
-    if (different != 0 && !same_when_reloading(subject, &variant)) {
+    const bool exact = different != 0 && same_when_made_exact(subject, info);
+    if (different != 0 && !exact && !same_when_reloading(subject, &variant)) {
         snprintf(text, sizeof text, "%zu words differ, from word %zu on: 0x%08x, not 0x%08x",
                  different, first, output.words[first], subject->expected.words[first]);
         fail_with(subject, info, &variant, text);
     }
-    seen.carried += different != 0;
+    seen.carried += different != 0 && !exact;
     if (ran_count < MOST_RUN)
         ran[ran_count++] = variant;
     else
@@ -172,10 +212,12 @@ static void check(const struct subject *subject, uint32_t recipe, const struct p
                                                    .turns = &subject->blocks.turns,
                                                    .passes = PM_BLOCK_ALL,
                                                    .uniform_share = 0.9};
+    const bool words = over_words();
     const struct pm_variant_info info = {.choice = {pm_recipe_at(recipe), second},
                                          .target = target,
                                          .driver = &driver,
-                                         .blocks = &blocks,
+                                         .blocks = words ? NULL : &blocks,
+                                         .withheld_passes = words ? PM_BLOCK_ALL : 0,
                                          .subgroup_vote = has_vote(subject->stage)};
     struct pm_variant_info any = info;
     any.driver = NULL;
@@ -202,15 +244,51 @@ static struct random_shader_options options_of(uint64_t seed)
         .statements = RANDOM_SHADER_STATEMENTS,
         .demote = differential.gpu.demote && !differential.gpu.swiftshader,
         .exits_inside = !differential.gpu.swiftshader,
-        .walks = true,
-        .words = seed % 5 == 4,
+        /* Known words change last bits of these (test_differential.c). */
+        .walks = !over_words(),
+        .words = seed % 5 == 4 || over_words(),
         .uniforms = seed / 5 % 2,
         .many_turns = seed % 7 == 6,
     };
 }
 
+/* For words that it is run with, or behind the guard for others. */
+static void specialize_for_words(struct subject *subject)
+{
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
+    for (uint32_t w = 0; w < ADVERSARY_CONSTANT_WAYS && subject->base.count == 0; w++) {
+        const uint32_t way = (uint32_t)((subject->seed + w) % ADVERSARY_CONSTANT_WAYS);
+        struct pm_specialized_constants made;
+        struct pm_error error;
+        if (!adversary_constants(way, subject->seed, &subject->canonical, differential.inputs.push,
+                                 false, differential.gpu.quad, &target, &driver, &made, &error))
+            fail_msg("seed %" PRIu64 ", %s: %s", subject->seed, adversary_constant_ways[way],
+                     error.message);
+        subject->base = made.words;
+        made.words = (struct pm_words){0};
+        pm_specialized_constants_finish(&made);
+    }
+}
+
+static void specialize_by_blocks(struct subject *subject)
+{
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
+    for (uint32_t w = 0; w < ADVERSARY_BLOCK_WAYS && subject->base.count == 0; w++) {
+        const uint32_t way = (uint32_t)((subject->seed + w) % ADVERSARY_BLOCK_WAYS);
+        struct pm_optimized_blocks made;
+        struct pm_error error;
+        if (!adversary_blocks(PM_BLOCK_ALL, way, subject->seed, &subject->canonical,
+                              has_vote(subject->stage), &target, &driver, &made, &error))
+            fail_msg("seed %" PRIu64 ", %s: %s", subject->seed, adversary_block_ways[way],
+                     error.message);
+        subject->base = made.words;
+        made.words = (struct pm_words){0};
+        pm_optimized_blocks_finish(&made);
+    }
+}
+
 /* By the first of the ways that makes anything of it, from one on that the seed says. */
-static void specialize(struct subject *subject)
+static void specialize_for_zeros(struct subject *subject)
 {
     const struct pm_driver driver = gpu_driver(&differential.gpu);
     const struct pm_zero_beyond beyond = adversary_beyond(subject->seed);
@@ -233,7 +311,9 @@ static void prepare(struct subject *subject)
     struct pm_error error;
     const size_t bytes = subject->canonical.count * sizeof(uint32_t);
     if (over)
-        specialize(subject);
+        (over_what == OVER_WORDS    ? specialize_for_words
+         : over_what == OVER_BLOCKS ? specialize_by_blocks
+                                    : specialize_for_zeros)(subject);
     seen.specialized += subject->base.count > 0;
     if (subject->base.count == 0) {
         subject->base = (struct pm_words){malloc(bytes), subject->canonical.count};
@@ -293,9 +373,10 @@ static void report(void)
     printf("%" PRIu64 " shaders, %" PRIu64 " of them specialized, %" PRIu64
            " variants run, %" PRIu64 " more had the same words, %" PRIu64
            " are others with every guard on, %" PRIu64
-           " differ by what the driver carries out of loops, %" PRIu64 " were given up\n",
+           " differ by what the driver carries out of loops, %" PRIu64
+           " unless they are made of what is NoContraction, %" PRIu64 " were given up\n",
            seen.shaders, seen.specialized, seen.variants, seen.same, seen.guarded, seen.carried,
-           seen.given_up);
+           seen.guarded_exact, seen.given_up);
     for (uint32_t r = 0; r < pm_recipe_count(); r++)
         printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
 }
@@ -326,20 +407,21 @@ static void test_each_recipe(void **state)
     }
 }
 
-/* Over what zeros make of three shaders. */
+/* Over what is made of a few shaders. What is given up is none that was made. */
 static void test_over(void **state)
 {
     (void)state;
     uint32_t made = 0, by_blocks = 0;
-    check_seeds(quick_seeds_over, sizeof quick_seeds_over / sizeof *quick_seeds_over);
+    check_seeds(quick_over[over_what].seeds, quick_over[over_what].count);
     assert_int_equal(seen.specialized, seen.shaders);
+    assert_true(10 * seen.given_up <= seen.variants);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         made += seen.by_recipe[r] > 0;
         by_blocks += seen.by_recipe[r] > 0 && pm_recipe_at(r)->kind == PM_RECIPE_BLOCKS;
     }
     /* Of some with loops there are no variants on drivers that choose again behind them. */
-    assert_true(made >= 20);
-    assert_true(by_blocks >= 3);
+    assert_true(made >= quick_over[over_what].least);
+    assert_true(over_what == OVER_WORDS ? by_blocks == 0 : by_blocks >= 3);
 }
 
 static int set_up(void **state)
@@ -358,7 +440,11 @@ static int tear_down(void **state)
 
 int main(int argc, char **argv)
 {
-    over = argc > 1 && strcmp(argv[1], "over") == 0;
+    over = argc > 1 && strncmp(argv[1], "over", 4) == 0;
+    over_what = !over                                 ? OVER_ZEROS
+                : strcmp(argv[1], "over-words") == 0  ? OVER_WORDS
+                : strcmp(argv[1], "over-blocks") == 0 ? OVER_BLOCKS
+                                                      : OVER_ZEROS;
     argc -= over;
     argv += over;
     all = argc > 1;

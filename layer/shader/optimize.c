@@ -6,6 +6,7 @@
 #include "layer/core/trace.h"
 #include "layer/shader/optimize_at_once.h"
 #include "layer/shader/optimize_passes.h"
+#include "layer/shader/optimize_retired.h"
 #include "layer/shader/passes_build.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"

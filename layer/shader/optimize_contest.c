@@ -6,6 +6,7 @@
 #include "layer/core/session.h"
 #include "layer/shader/contest_race.h"
 #include "layer/shader/hold.h"
+#include "layer/shader/optimize_retired.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_make.h"

@@ -1,7 +1,6 @@
 /*
  * The optimizer's inside: optimize.c has it, optimize_at_once.c the part about what earlier
- * sessions proved, optimize_contest.c that about A-Z testing, optimize_retired.c what becomes of
- * that's variants, with what all need (optimizer.h).
+ * sessions proved, optimize_contest.c that about A-Z testing, with what all need (optimizer.h).
  */
 #pragma once
 
@@ -13,17 +12,6 @@
 
 /* Has the job look for what is to be done; any thread. */
 void pm_optimizer_wake(struct pm_optimizer *optimizer);
-
-/* ---- optimize_retired.c: on the job's thread, but for the last ---- */
-
-/* A variant is out of its contest: what was built goes once no recording holds it. */
-void pm_optimizer_retire(struct pm_optimizer *optimizer, struct pm_optimized *optimized);
-/* Those go that may. */
-void pm_optimizer_let_go(struct pm_optimizer *optimizer);
-/* Lets go of their pipelines: the optimizer is about to be destroyed. */
-void pm_optimizer_forget_retired(struct pm_optimizer *optimizer);
-/* A heartbeat, while there are some: now and then it is time to look. */
-bool pm_optimizer_look_at_retired(struct pm_optimizer *optimizer);
 
 /* ---- optimize_contest.c ---- */
 

@@ -1,6 +1,8 @@
-/* A-Z testing: variants that are out of their contest, until no recording names them. */
+#include "layer/shader/optimize_retired.h"
+
 #include "layer/shader/hold.h"
-#include "layer/shader/optimize_private.h"
+#include "layer/shader/optimized.h"
+#include "layer/shader/pipeline.h"
 
 enum { LOOK = 64 /* heartbeats */ };
 

@@ -58,6 +58,9 @@ struct pm_candidate {
     /* It is tried again, though it stays bound; then there is another outcome. NULL: it never is.
      */
     void (*again)(struct pm_candidate *candidate);
+    /* It is as it was before that: there is no other outcome. Called under a lock, and takes none.
+     * Not NULL where `again` is not. */
+    void (*glanced)(struct pm_candidate *candidate);
 
     /* the trial's own */
     struct pm_trial *trial;    /* NULL: it is not tried */

@@ -93,6 +93,13 @@ static void try_again(struct pm_candidate *candidate)
     atomic_store(pm_optimizer_candidate_place(optimized), candidate);
 }
 
+static void leave(struct pm_candidate *candidate)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    atomic_store(&optimized->decided, true);
+    atomic_store(pm_optimizer_candidate_place(optimized), NULL);
+}
+
 /* What a variant that runs only where push constants have values is to watch. */
 static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
                                 const struct pm_known_words *known)
@@ -149,6 +156,7 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
     if (pm_pipeline_build(pipeline, &replacement, &optimized->built, error)) {
         optimized->candidate = pm_optimizer_candidate(shader, optimized->built.handle, tried);
         optimized->candidate.again = try_again;
+        optimized->candidate.glanced = leave;
         if (shader->base)
             optimized->candidate.rival = &atomic_load(&pipeline->optimized)->candidate;
         if (how->use == PM_USE_PUSHED)

@@ -146,8 +146,10 @@ static void forget(struct pm_candidate *candidate)
     while (*link != candidate)
         link = &(*link)->next;
     *link = candidate->next;
-    if (!trial->first && trial->owner->device->sampling != NULL)
+    if (!trial->first && trial->owner->device->sampling != NULL) {
+        pm_trial_end_glance(trial);
         pm_trial_set_awake(trial, false);
+    }
     pthread_mutex_unlock(&trial->owner->lock);
 }
 
@@ -201,6 +203,7 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->begun_at = pm_trials_now(trials);
     trial->sleep = SLEEP;
     trial->retry = RETRY;
+    pm_glance_init(&trial->glance);
     trial->next = trials->first;
     trials->first = trial;
     pm_trial_trace(trial, true, NULL);
@@ -296,7 +299,8 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         trial->outcome = PM_FASTER;
         trial->scenes = pm_trials_scene(trials);
         atomic_store(&trial->over, true);
-        atomic_store(&trial->used_at, pm_trials_now(trials));
+        trial->tried_at = pm_trials_now(trials);
+        atomic_store(&trial->used_at, trial->tried_at);
     }
     const bool dropped = trial != NULL && trial->outcome == PM_SLOWER;
     if (trial != NULL && !dropped && !takes_part(trial, candidate))
@@ -308,16 +312,16 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
-/* Under the lock. */
-static void try_again(struct pm_trial *trial)
+void pm_trial_try_again(struct pm_trial *trial, const char *why)
 {
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
-    pm_log_debug(trial->owner->device->instance->log, "a specialized shader %.12s is tried again%s",
-                 key, trial->of);
+    pm_log_debug(trial->owner->device->instance->log,
+                 "a specialized shader %.12s is tried again%s%s", key, trial->of, why);
     if (trial->retry < LONGEST_RETRY)
         trial->retry *= 2;
     trial->again = true;
+    atomic_store(&trial->glance.on, false);
     atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
@@ -330,11 +334,45 @@ static void try_again(struct pm_trial *trial)
 }
 
 /* Whether what is used is due. Under the lock. */
-static bool is_due(const struct pm_trial *trial, uint64_t idle)
+static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool known = trial->scenes & pm_trials_scene(trial->owner);
     return trial->outcome == PM_FASTER && trial->first->again != NULL &&
-           idle >= (known ? trial->retry : (uint32_t)NEW_SCENE);
+           heartbeat >= trial->tried_at + (known ? trial->retry : (uint32_t)NEW_SCENE);
+}
+
+/* Under the lock. */
+static bool is_to_be_glanced_at(const struct pm_trial *trial, uint64_t idle)
+{
+    /* Nothing is to disturb what --ab compares. */
+    return trial->outcome == PM_FASTER && !trial->again && trial->first->again != NULL &&
+           trial->owner->device->ab == NULL && idle >= trial->glance.wait;
+}
+
+/* Under the lock. */
+static void begin_glance(struct pm_trial *trial)
+{
+    /* What pairs cost that had the original beside them is not what those cost that have not. */
+    if (!pm_glance_begin(&trial->glance))
+        atomic_store(&trial->cost.expected, 0);
+    trial->again = true;
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        c->again(c);
+    pm_trial_begin_pairs(trial);
+    atomic_store(&trial->over, false);
+    pm_trial_set_awake(trial, true);
+}
+
+void pm_trial_end_glance(struct pm_trial *trial)
+{
+    if (!pm_glance_is_on(&trial->glance))
+        return;
+    atomic_store(&trial->over, true);
+    atomic_store(&trial->glance.on, false);
+    trial->again = false;
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        c->glanced(c);
+    pm_trial_set_awake(trial, false);
 }
 
 /* It cannot be told from the original now, but was faster before: it stays. Under the lock. */
@@ -343,6 +381,8 @@ void pm_trial_leave(struct pm_trial *trial, struct pm_trial_said *said)
     atomic_store(&trial->over, true);
     trial->outcome = PM_FASTER;
     trial->again = false;
+    trial->tried_at = pm_trials_now(trial->owner);
+    pm_glance_was_tried(&trial->glance);
     trial->scenes |= pm_trials_scene(trial->owner);
     pm_trial_trace(trial, false, "as fast: still used");
     pm_trial_set_awake(trial, false);
@@ -416,8 +456,15 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
         return;
     if (trial->outcome == PM_UNDECIDED && idle >= trial->retry)
         begin_anew(trial);
-    if (is_due(trial, idle))
-        try_again(trial);
+    if (is_due(trial, heartbeat))
+        pm_trial_try_again(trial, "");
+    if (pm_glance_is_on(&trial->glance)) {
+        if (pm_glance_finds_nothing(&trial->glance, idle))
+            pm_trial_end_glance(trial);
+        return;
+    }
+    if (is_to_be_glanced_at(trial, idle))
+        begin_glance(trial);
     if (atomic_load(&trial->over) || idle < (awake ? IDLE : trial->sleep))
         return;
     if (awake)

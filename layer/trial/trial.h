@@ -36,7 +36,7 @@
  *
  * What was found faster is tried again where the game has named another scene, and else after some
  * minutes of frames, each time later than before: in another scene it may be slower. It stays bound
- * meanwhile, and where it cannot be told from the original.
+ * meanwhile, and where it cannot be told from the original. In between it is glanced at (glance.h).
  *
  * A trial of which nothing was timed for a while sleeps, each time longer than before: when all do,
  * draws take the shortest way again. While somebody has paused them (profile/session_status.h)

@@ -71,6 +71,19 @@ static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint6
     return NULL;
 }
 
+/* What a pair is charged that begins; below 0: none may. */
+static int64_t charge_pair(struct pm_trial *trial, uint64_t heartbeat)
+{
+    if (!pm_glance_begin_pair(&trial->glance))
+        return -1;
+    const int64_t charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
+    if (charged < 0 && pm_glance_is_on(&trial->glance))
+        pm_glance_deny_pair(&trial->glance);
+    else
+        atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+    return charged;
+}
+
 static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
 {
     const uint64_t heartbeat = pm_trials_now(trial->owner);
@@ -82,8 +95,7 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
         begin_pair(track);
     int64_t charged = 0;
     if (atomic_load(&track->next) % 2 == 0) {
-        charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
-        atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+        charged = charge_pair(trial, heartbeat);
         if (charged < 0)
             return false;
     }
@@ -220,6 +232,8 @@ static void finish(struct pm_trial *trial, enum pm_outcome outcome, const struct
     atomic_store(&trial->over, true);
     trial->outcome = outcome;
     trial->again = false;
+    trial->tried_at = pm_trials_now(trials);
+    pm_glance_was_tried(&trial->glance);
     trial->scenes |= pm_trials_scene(trials);
     trial->ratio = paired->ratio;
     trial->reported = false;
@@ -296,6 +310,20 @@ static void measure(struct pm_trial *trial, const double *time)
     pthread_mutex_unlock(&trials->lock);
 }
 
+/* A pair of what is glanced at. */
+static void take_glance(struct pm_trial *trial, const double *time)
+{
+    pthread_mutex_lock(&trial->owner->lock);
+    const enum pm_glance_says says = pm_glance_is_on(&trial->glance)
+                                         ? pm_glance_take(&trial->glance, time[1] > time[0])
+                                         : PM_GLANCE_GOES_ON;
+    if (says == PM_GLANCE_FAST)
+        pm_trial_end_glance(trial);
+    else if (says == PM_GLANCE_ALARM)
+        pm_trial_try_again(trial, ", since it seems to be slower");
+    pthread_mutex_unlock(&trial->owner->lock);
+}
+
 /* What is used already and tried again is judged by what it takes now. */
 static bool is_again(struct pm_trial *trial)
 {
@@ -336,6 +364,10 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
         return;
     const bool again = is_again(trial);
     settle(trial, track, pair, again);
+    if (pm_glance_is_on(&trial->glance)) {
+        take_glance(trial, pair->time);
+        return;
+    }
     if (atomic_load(&trial->measures)) {
         measure(trial, pair->time);
         return;

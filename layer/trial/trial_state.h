@@ -11,6 +11,7 @@
 #include "base/anytime.h"
 #include "layer/shader/specialized.h"
 #include "layer/trial/budget.h"
+#include "layer/trial/glance.h"
 #include "layer/trial/pair_list.h"
 #include "layer/trial/pass_table.h"
 #include "layer/trial/trial.h"
@@ -68,7 +69,8 @@ struct pm_trial {
     bool reported;           /* likewise */
     uint32_t sleep;          /* heartbeats; under the lock */
     uint32_t retry;          /* likewise; of a faster one, until it is tried again */
-    bool again;              /* likewise: it was found faster, and is tried again */
+    bool again;              /* likewise: it was found faster, and is tried again, or glanced at */
+    uint64_t tried_at;       /* likewise: heartbeat at which it was found faster last */
     uint64_t scenes;         /* likewise: in which it was found faster, as bits */
     _Atomic uint64_t
         used_at; /* heartbeat of the latest timed use, or of waking or falling asleep */
@@ -85,6 +87,7 @@ struct pm_trial {
     uint32_t variant;         /* a point of its race (candidate.h) */
     struct pm_anytime untold; /* of it, measured whole; under the lock */
     struct pm_trial_cost cost;
+    struct pm_glance glance;
     bool traced; /* its trace has its beginning; under the lock */
 };
 
@@ -127,6 +130,12 @@ struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial);
 void pm_trial_trace(struct pm_trial *trial, bool begins, const char *outcome);
 
 void pm_trial_set_awake(struct pm_trial *trial, bool awake);
+
+/* What is used is tried again; why: for the log. */
+void pm_trial_try_again(struct pm_trial *trial, const char *why);
+
+/* Where it is glanced at it is not any more: nothing is known, or it is still faster. */
+void pm_trial_end_glance(struct pm_trial *trial);
 
 /* The scene that is drawn now, as a bit of pm_trial.scenes. */
 uint64_t pm_trials_scene(const struct pm_trials *trials);

@@ -1,0 +1,226 @@
+/* Glances at what is used (glance.h): how many frames pass until a variant that has turned slower
+ * is tried again, that noise does not make it so, and that what they cost becomes little. */
+#include "layer/trial/trial_state.h"
+
+#include "tests/cmocka_includes.h"
+#include <stdlib.h>
+
+enum { EVERY = 256, NOTICED = EVERY + 2 * TRIAL_LOOK, LONG = 1 << 16 };
+
+static struct pm_sampling sampling;
+static struct pm_instance instance;
+static struct pm_device device;
+static struct pm_trials *trials;
+static struct pm_candidate candidate;
+static struct pm_random noise;
+
+static struct {
+    double original, variant; /* nanoseconds */
+    double spread;            /* of a time, to either side */
+    bool drawn;
+    uint32_t awake;  /* frames in which recordings were tracked */
+    uint32_t paired; /* pairs */
+} game;
+
+static void arm(struct pm_device *of, bool armed)
+{
+    (void)of;
+    (void)armed;
+}
+
+static const char *verdict(struct pm_candidate *of, bool faster)
+{
+    (void)of;
+    (void)faster;
+    return NULL;
+}
+
+static void hear(struct pm_candidate *of)
+{
+    assert_ptr_equal(of, &candidate);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    game.original = 100;
+    game.variant = 90;
+    game.spread = 0;
+    game.drawn = true;
+    game.awake = game.paired = 0;
+    pm_random_init(&noise, 5);
+    sampling = (struct pm_sampling){.device = &device, .arm = arm};
+    pthread_mutex_init(&sampling.lock, NULL);
+    instance.log = pm_log_create("/dev/null", -1, PM_LOG_DEBUG, NULL);
+    device = (struct pm_device){.sampling = &sampling, .instance = &instance};
+    trials = calloc(1, sizeof *trials);
+    trials->device = &device;
+    pthread_mutex_init(&trials->lock, NULL);
+    pm_budget_init(&trials->budget, 1, 0, 0);
+    candidate = (struct pm_candidate){.key = pm_shader_key_compute("glance", (uint32_t[]){1}, 1),
+                                      .verdict = verdict,
+                                      .again = hear,
+                                      .glanced = hear};
+    pm_trials_watch(trials, &candidate, true);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pm_pair_list_finish(&trials->first->pairs_seen);
+    free(trials->first);
+    pm_budget_finish(&trials->budget);
+    pthread_mutex_destroy(&trials->lock);
+    pthread_mutex_destroy(&sampling.lock);
+    free(trials);
+    pm_log_destroy(instance.log);
+    return 0;
+}
+
+static double vary(double time)
+{
+    return time * (1 + game.spread * (2 * pm_random_unit(&noise) - 1));
+}
+
+/* A call that is timed, where it is its turn, and its time. */
+static void draw(void)
+{
+    struct pm_timed timed;
+    if (!pm_trial_is_awake(candidate.trial) || !pm_trial_next_call(&candidate, 1, &timed))
+        return;
+    game.paired += timed.variant;
+    pm_trials_take(trials, &timed, vary(timed.variant ? game.variant : game.original));
+}
+
+/* Frames until it is tried again, as glances said so: how many; or `most`. */
+static uint32_t run_frames(uint32_t most)
+{
+    uint32_t frame = 0;
+    while (frame < most && !candidate.trial->glance.alarmed) {
+        pm_trials_heartbeat(trials, atomic_fetch_add(&sampling.heartbeats, 1) + 1);
+        game.awake += pm_trial_is_awake(candidate.trial);
+        if (game.drawn)
+            draw();
+        frame++;
+    }
+    return frame;
+}
+
+/* The trial that a glance was followed by cannot tell it from the original. */
+static void try_in_vain(void)
+{
+    struct pm_trial_said said = {0};
+    pthread_mutex_lock(&trials->lock);
+    pm_trial_leave(candidate.trial, &said);
+    pthread_mutex_unlock(&trials->lock);
+}
+
+static void assert_is_tried(bool is)
+{
+    assert_int_equal(candidate.trial->outcome, is ? PM_GOES_ON : PM_FASTER);
+    assert_int_equal(candidate.trial->again, is);
+    assert_int_equal(atomic_load(&candidate.trial->over), !is);
+    assert_false(pm_glance_is_on(&candidate.trial->glance));
+}
+
+static void slower_is_noticed(void **state)
+{
+    (void)state;
+    assert_int_equal(run_frames(LONG / 8), LONG / 8);
+    assert_is_tried(false);
+    game.variant = 200;
+    assert_true(run_frames(LONG) <= NOTICED);
+    assert_is_tried(true);
+}
+
+/* Also what gets slower in one frame of four only. */
+static void noise_is_no_scene(void **state)
+{
+    (void)state;
+    game.spread = 0.1; /* one of eight pairs says that it is slower */
+    assert_int_equal(run_frames(LONG / 8), LONG / 8);
+    assert_is_tried(false);
+    assert_in_range(game.paired, LONG / 8 / (EVERY + TRIAL_LOOK) - 1, 2 * LONG / 8 / EVERY);
+    assert_true(game.awake < LONG / 8 / 50);
+    game.variant = 200;
+    assert_true(run_frames(LONG) <= NOTICED);
+}
+
+static void somewhat_slower_is_noticed_later(void **state)
+{
+    (void)state;
+    game.spread = 0.1;
+    game.variant = 103;
+    assert_true(run_frames(LONG) < 1 << 13);
+}
+
+static void trials_in_vain_make_glances_rare(void **state)
+{
+    (void)state;
+    game.variant = 101;
+    uint32_t every = 0;
+    for (int times = 0; times < 10; times++) {
+        const uint32_t frames = run_frames(LONG);
+        assert_true(candidate.trial->glance.alarmed);
+        assert_true(frames > every);
+        every = frames < 1 << 13 ? frames : every;
+        try_in_vain();
+        assert_is_tried(false);
+    }
+    /* No more often than trials come by themselves. */
+    game.variant = 90;
+    game.paired = 0;
+    assert_int_equal(run_frames(1 << 14), 1 << 14);
+    assert_true(game.paired <= 1);
+}
+
+static void what_is_not_drawn_with_costs_little(void **state)
+{
+    (void)state;
+    game.drawn = false;
+    assert_int_equal(run_frames(LONG / 16), LONG / 16);
+    game.awake = 0;
+    assert_int_equal(run_frames(LONG / 8), LONG / 8);
+    assert_true(game.awake < LONG / 8 / 25);
+    /* And is noticed where it is again. */
+    game.drawn = true;
+    game.variant = 200;
+    assert_true(run_frames(LONG) <= (1 << 11) + NOTICED);
+    assert_is_tried(true);
+}
+
+static void without_a_budget_there_is_none(void **state)
+{
+    (void)state;
+    pm_budget_finish(&trials->budget);
+    pm_budget_init(&trials->budget, 1e-9, INT64_C(1) << 40, pm_now());
+    game.variant = 200;
+    assert_int_equal(run_frames(1 << 13), 1 << 13);
+    assert_int_equal(game.paired, 0);
+    assert_is_tried(false);
+}
+
+static void not_while_it_is_compared(void **state)
+{
+    (void)state;
+    int ab;
+    device.ab = (struct pm_ab *)&ab;
+    game.variant = 200;
+    assert_int_equal(run_frames(1 << 13), 1 << 13);
+    assert_int_equal(game.awake, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(slower_is_noticed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(noise_is_no_scene, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(somewhat_slower_is_noticed_later, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(trials_in_vain_make_glances_rare, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_drawn_with_costs_little, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_a_budget_there_is_none, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(not_while_it_is_compared, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

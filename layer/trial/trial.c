@@ -361,6 +361,8 @@ static void begin_glance(struct pm_trial *trial)
     pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_set_awake(trial, true);
+    if (!trial->compute)
+        pm_additive_want(trial->owner->device->additive);
 }
 
 void pm_trial_end_glance(struct pm_trial *trial)

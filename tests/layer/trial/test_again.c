@@ -83,11 +83,12 @@ static void as_fast_in_another_scene(void **state)
 
 /* Frames one after the other, each with time for its results, until the log has the text so many
  * times, or there were so many of them: how many there were. */
-static uint32_t frames_until(const char *text, uint32_t times, uint32_t most)
+static uint32_t frames_until(trying_recorder record, const char *text, uint32_t times,
+                             uint32_t most)
 {
     uint32_t frames = 0;
     for (; frames < most && optimized_logged(text) < times; frames++) {
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+        trying_run_frames(record, TRYING_ONCE, 1);
         usleep(500);
     }
     return frames;
@@ -102,7 +103,8 @@ static void slower_in_a_scene_without_a_name(void **state)
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     assert_int_equal(used_in_eight(), 8);
     trying.variant_cost = 200000;
-    const uint32_t frames = frames_until("is not faster, and is dropped", 1, 4 * SOON);
+    const uint32_t frames =
+        frames_until(trying_dispatch, "is not faster, and is dropped", 1, 4 * SOON);
     assert_in_range(frames, 200, 2 * SOON);
     optimized_assert_logged("since it seems to be slower", 1);
     assert_int_equal(used_in_eight(), 0);
@@ -136,7 +138,7 @@ static void glances_find_it_still_faster(void **state)
     trying.noise = 0.2;
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     const uint64_t position = trying.h.driver->position();
-    assert_int_equal(frames_until("is tried again", 1, FRAMES), FRAMES);
+    assert_int_equal(frames_until(trying_dispatch, "is tried again", 1, FRAMES), FRAMES);
     assert_in_range(own_binds(position), 2, 16);
     optimized_assert_logged("is used from now on", 1);
     assert_is_used();
@@ -171,6 +173,22 @@ static void slower_without_a_scene(void **state)
     assert_true(run_until("is not faster, and is dropped", 1));
     assert_int_equal(used_in_eight(), 0);
     trying_close();
+}
+
+/* Draws, of which nothing was timed in this session: how they can be is found out first. */
+static void proven_by_an_earlier_session_and_slower(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    trying_open(80000, NULL);
+    assert_true(trying_run_until(trying_draw, TRYING_ONCE, "is used from now on"));
+    trying_close();
+    trying_open_early(200000, NULL);
+    optimized_assert_logged("timestamps around single draws", 1); /* the session's before */
+    const uint32_t most = 8 * SOON;
+    assert_true(frames_until(trying_draw, "is not faster, and is dropped", 1, most) < most);
+    trying_close();
+    unsetenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE");
 }
 
 static VkPipeline second;
@@ -235,6 +253,7 @@ int main(void)
         PM_LAYERED_TEST(slower_without_a_scene),
         PM_LAYERED_TEST(what_came_later_is_tried_with_it),
         PM_LAYERED_TEST(proven_by_an_earlier_session),
+        PM_LAYERED_TEST(proven_by_an_earlier_session_and_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,7 +27,9 @@ struct program {
     struct pm_gpu gpu;
     struct pm_gpu_image picture;
     struct frame frames[PM_FRAMES_IN_FLIGHT];
-    void *renderer;
+    struct pm_example_setting setting, next_setting;
+    void *renderer, *next_renderer; /* the other one of the next scene, or of the one before; NULL:
+                                       there is none */
     uint32_t pass_count;
     struct outputs out;
 };
@@ -275,6 +277,30 @@ static bool take_picture(struct program *p, const struct frame *frame, struct pm
     return !p->out.passes || write_passes(p, frame, error);
 }
 
+/* ---- scenes ---- */
+
+/* As any game may tell Piecemeal, when it is there. */
+static void name_scene(const struct program *p, unsigned scene)
+{
+    const PFN_vkSetScenePIECEMEAL set_scene =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(p->gpu.device, PIECEMEAL_SET_SCENE_NAME);
+    if (set_scene && !p->options->unnamed)
+        set_scene(p->gpu.device, p->example->scenes[scene].name);
+}
+
+/* Before a frame is drawn. What was loaded for the scene before stays until the end. */
+static void enter_scene(struct program *p, uint32_t frame)
+{
+    void *renderer = p->renderer;
+    if (frame != p->options->next_from)
+        return;
+    p->renderer = p->next_renderer;
+    p->next_renderer = renderer;
+    for (int i = 0; i < PM_FRAMES_IN_FLIGHT; i++)
+        p->frames[i].recorded = false;
+    name_scene(p, p->options->next_scene);
+}
+
 /* ---- loops ---- */
 
 static volatile sig_atomic_t asked_to_end;
@@ -307,6 +333,7 @@ static bool draw_all(struct program *p, uint32_t *drawn, struct pm_error *error)
             return false;
         if (i >= frames)
             continue;
+        enter_scene(p, i);
         p->example->update(p->renderer, index, (float)i / 60.0f);
         if (!submit_frame(p, index, error))
             return false;
@@ -321,6 +348,7 @@ static bool draw_steps(struct program *p, uint32_t *drawn, struct pm_error *erro
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (uint32_t i = 0; i < p->options->frames && getchar() != EOF; i++) {
         const uint32_t index = i % PM_FRAMES_IN_FLIGHT;
+        enter_scene(p, i);
         p->example->update(p->renderer, index, (float)i / 60.0f);
         const double start = pm_now_ms();
         if (!submit_frame(p, index, error) || !wait_frame(p, &p->frames[index], error))
@@ -352,13 +380,23 @@ static bool draw(struct program *p, struct pm_error *error)
     return pm_picture_write(o->png, last->picture.mapped, o->width, o->height, error);
 }
 
-/* As any game may tell Piecemeal, when it is there. */
-static void name_scene(const struct pm_gpu *gpu, const char *scene)
+/* A game makes its pipelines while it loads: also those of the scene to come. */
+static bool create_renderers(struct program *p, struct pm_error *error)
 {
-    PFN_vkSetScenePIECEMEAL set_scene =
-        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(gpu->device, PIECEMEAL_SET_SCENE_NAME);
-    if (set_scene)
-        set_scene(gpu->device, scene);
+    const struct pm_example_options *o = p->options;
+    p->setting = (struct pm_example_setting){
+        .gpu = &p->gpu,
+        .width = o->width,
+        .height = o->height,
+        .scene = o->scene,
+        .seed = o->seed,
+        .scalar = o->scalar,
+        .picture = &p->picture,
+    };
+    p->next_setting = p->setting;
+    p->next_setting.scene = o->next_scene;
+    return p->example->init(p->renderer, &p->setting, error) &&
+           (!p->next_renderer || p->example->init(p->next_renderer, &p->next_setting, error));
 }
 
 static bool run(const struct pm_example *example, const struct pm_example_options *o,
@@ -368,26 +406,21 @@ static bool run(const struct pm_example *example, const struct pm_example_option
     const struct pm_gpu_info info = {.application = example->name, .device = o->device};
     bool done = false;
     p.renderer = calloc(1, example->renderer_size);
-    if (!p.renderer)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    if (o->next_from != UINT32_MAX)
+        p.next_renderer = calloc(1, example->renderer_size);
+    if (!p.renderer || (o->next_from != UINT32_MAX && !p.next_renderer)) {
+        pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+        goto end;
+    }
     if (!pm_gpu_init(&p.gpu, &info, error))
         goto end;
-    name_scene(&p.gpu, example->scenes[o->scene].name);
+    name_scene(&p, o->scene);
     if (o->passes && !p.gpu.timestamp_bits) {
         pm_fail(error, PM_ERROR_DEVICE, "--passes: the device's queue has no timestamps");
         goto end;
     }
-    const struct pm_example_setting setting = {
-        .gpu = &p.gpu,
-        .width = o->width,
-        .height = o->height,
-        .scene = o->scene,
-        .seed = o->seed,
-        .scalar = o->scalar,
-        .picture = &p.picture,
-    };
-    done = create_frames(&p, error) && example->init(p.renderer, &setting, error) &&
-           open_outputs(&p, error) && draw(&p, error);
+    done = create_frames(&p, error) && create_renderers(&p, error) && open_outputs(&p, error) &&
+           draw(&p, error);
 end:
     done = close_output(p.out.hash, o->hash, done ? error : NULL) && done;
     done = close_output(p.out.time, o->time, done ? error : NULL) && done;
@@ -395,10 +428,13 @@ end:
     if (p.gpu.device) {
         vkDeviceWaitIdle(p.gpu.device);
         example->finish(p.renderer);
+        if (p.next_renderer)
+            example->finish(p.next_renderer);
     }
     finish_frames(&p);
     pm_gpu_finish(&p.gpu);
     free(p.renderer);
+    free(p.next_renderer);
     return done;
 }
 

@@ -85,9 +85,11 @@ struct pm_example_options {
     uint32_t frames; /* UINT32_MAX: as many as asked for */
     uint32_t width, height;
     unsigned scene;
+    unsigned next_scene; /* that is drawn from next_from on */
+    uint32_t next_from;  /* a frame; UINT32_MAX: it is never */
     uint64_t seed;
     const char *png, *hash, *time, *passes, *device; /* NULL: not given */
-    bool record_once, scalar, secondary, step, quiet;
+    bool record_once, scalar, secondary, step, quiet, unnamed;
 };
 
 /* 0: run; 1: help was printed; -1: usage error, printed. */

@@ -14,6 +14,8 @@ static void print_help(const struct pm_example *example)
     for (unsigned i = 0; i < example->scene_count; i++)
         printf(" %u %s%s", i, example->scenes[i].help, i + 1 < example->scene_count ? "," : "");
     fputs(" (0)\n"
+          "  --next N@FRAME   draw scene N from that frame on\n"
+          "  --unnamed        do not tell the layer which scene is drawn\n"
           "  --seed N         the scene's seed (1)\n"
           "  --png OUT.png    write the last frame\n"
           "  --hash FILE      write a line a frame: its BLAKE2b-128\n"
@@ -56,10 +58,24 @@ static bool parse_size(const char *text, uint32_t *width, uint32_t *height)
     return true;
 }
 
+/* N@FRAME */
+static bool parse_next(const char *text, unsigned scenes, struct pm_example_options *o)
+{
+    unsigned scene, frame;
+    int used = 0;
+    if (sscanf(text, "%u@%u%n", &scene, &frame, &used) != 2 || text[used] || scene >= scenes ||
+        frame == 0 || frame == UINT32_MAX)
+        return false;
+    o->next_scene = scene;
+    o->next_from = frame;
+    return true;
+}
+
 enum {
     FRAMES = 1000,
     SIZE,
     SCENE,
+    NEXT,
     SEED,
     PNG,
     HASH,
@@ -70,27 +86,18 @@ enum {
     DEVICE,
     ONCE,
     SECONDARY,
+    UNNAMED,
     QUIET,
     HELP
 };
 
 static const struct option known[] = {
-    {"frames", 1, NULL, FRAMES},
-    {"size", 1, NULL, SIZE},
-    {"scene", 1, NULL, SCENE},
-    {"seed", 1, NULL, SEED},
-    {"png", 1, NULL, PNG},
-    {"hash", 1, NULL, HASH},
-    {"time", 1, NULL, TIME},
-    {"passes", 1, NULL, PASSES},
-    {"step", 0, NULL, STEP},
-    {"scalar", 0, NULL, SCALAR},
-    {"device", 1, NULL, DEVICE},
-    {"record-once", 0, NULL, ONCE},
-    {"secondary", 0, NULL, SECONDARY},
-    {"quiet", 0, NULL, QUIET},
-    {"help", 0, NULL, HELP},
-    {0},
+    {"frames", 1, NULL, FRAMES}, {"size", 1, NULL, SIZE},        {"scene", 1, NULL, SCENE},
+    {"next", 1, NULL, NEXT},     {"unnamed", 0, NULL, UNNAMED},  {"seed", 1, NULL, SEED},
+    {"png", 1, NULL, PNG},       {"hash", 1, NULL, HASH},        {"time", 1, NULL, TIME},
+    {"passes", 1, NULL, PASSES}, {"step", 0, NULL, STEP},        {"scalar", 0, NULL, SCALAR},
+    {"device", 1, NULL, DEVICE}, {"record-once", 0, NULL, ONCE}, {"secondary", 0, NULL, SECONDARY},
+    {"quiet", 0, NULL, QUIET},   {"help", 0, NULL, HELP},        {0},
 };
 
 static bool set_number(const struct pm_example *example, struct pm_example_options *o, int option)
@@ -107,6 +114,8 @@ static bool set_number(const struct pm_example *example, struct pm_example_optio
             return false;
         o->scene = (unsigned)number;
         return true;
+    case NEXT:
+        return parse_next(optarg, example->scene_count, o);
     case SEED:
         return parse_number(optarg, 0, UINT64_MAX, &o->seed);
     default:
@@ -144,6 +153,9 @@ static void set_other(struct pm_example_options *o, int option)
     case SECONDARY:
         o->secondary = true;
         break;
+    case UNNAMED:
+        o->unnamed = true;
+        break;
     default:
         o->quiet = true;
         break;
@@ -153,7 +165,8 @@ static void set_other(struct pm_example_options *o, int option)
 int pm_example_parse(const struct pm_example *example, struct pm_example_options *o, int argc,
                      char **argv)
 {
-    *o = (struct pm_example_options){.width = 640, .height = 360, .seed = 1};
+    *o = (struct pm_example_options){
+        .width = 640, .height = 360, .seed = 1, .next_from = UINT32_MAX};
     int index = 0;
     for (int option; (option = getopt_long(argc, argv, "", known, &index)) != -1;) {
         if (option == HELP) {
@@ -168,7 +181,8 @@ int pm_example_parse(const struct pm_example *example, struct pm_example_options
             fprintf(stderr, "%s: it has no secondary command buffers\n", example->name);
             return -1;
         }
-        if (option != FRAMES && option != SIZE && option != SCENE && option != SEED) {
+        if (option != FRAMES && option != SIZE && option != SCENE && option != NEXT &&
+            option != SEED) {
             set_other(o, option);
         } else if (!set_number(example, o, option)) {
             fprintf(stderr, "%s: --%s: '%s' is not possible; see --help\n", example->name,

@@ -26,6 +26,21 @@ for place in 0 1; do
         "$program" --scene $place --frames 2 --size "$size" --quiet
 done
 
+# A program that goes from one scene to the next draws what each by itself does, and names the next one unless it is not
+# to.
+for options in "--scene 0" "--scene 1" "--next 1@2" "--next 1@2 --unnamed"; do
+    # shellcheck disable=SC2086 # words
+    run_quietly "$scratch/next" "$piecemeal" run --game next --set sampler.kinds=timing --set log.level=debug \
+        --set log.file="$scratch/log$options" -- "$program" $options --frames 4 --size "$size" --quiet \
+        --hash "$scratch/hash$options"
+done
+for options in "--next 1@2" "--next 1@2 --unnamed"; do
+    cmp -s "$scratch/hash$options" <(head -n 2 "$scratch/hash--scene 0" && tail -n 2 "$scratch/hash--scene 1") ||
+        fail "$options does not draw one scene and then the other"
+done
+[ "$(grep -c 'a new scene' "$scratch/log--next 1@2")" = 2 ] || fail "the next scene has no name"
+! grep -q 'a new scene' "$scratch/log--next 1@2 --unnamed" || fail "--unnamed names a scene"
+
 # entry_lanes SCENE...: invocations that were sampled, summed over shaders
 entry_lanes() {
     "$piecemeal" db show --storage "$storage" --game scenes --json "$@" >"$scratch/show"

@@ -98,7 +98,7 @@ struct pm_config {
     } trace;
     struct {
         enum pm_beyond beyond;
-        bool synchronous, trust_variants, slow_variants;
+        bool synchronous, trust_variants, slow_variants, slow_guards;
         enum pm_specialize specialize;
         char *recipe;                   /* with which shaders are built, untried; NULL: none */
         char *partition_limits;         /* a preset, or a number of operations; NULL: "registers" */

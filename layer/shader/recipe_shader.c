@@ -24,7 +24,7 @@ bool pm_recipe_shader_make(const struct pm_device *device, const struct pm_shade
     if (words->count == 0)
         return true;
     shader->subgroup_size = choice->subgroup_size;
-    if (!pm_specialized_slow_down(device, words, error))
+    if (!pm_specialized_slow_down(device, over, words, error))
         return false;
     shader->key = pm_specialized_key(words, shader->subgroup_size);
     return true;

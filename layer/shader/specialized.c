@@ -18,13 +18,20 @@ struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t s
     return pm_shader_key_compute(pm_canonicalize_recipe(), both, sizeof both / sizeof *both);
 }
 
-bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
-                              struct pm_error *error)
+enum { BOUND_WORD = 3 };
+
+bool pm_specialized_slow_down(const struct pm_device *device, const struct pm_words *from,
+                              struct pm_words *words, struct pm_error *error)
 {
+    const struct pm_config *config = &device->instance->config;
+    const struct pm_target *target = &device->abilities.target;
     struct pm_words slow;
-    if (!device->instance->config.debug.slow_variants)
+    if (!config->debug.slow_variants && !config->debug.slow_guards)
         return true;
-    if (!pm_make_slow(words->data, words->count, &device->abilities.target, &slow, error))
+    if (!(config->debug.slow_variants
+              ? pm_make_slow(words->data, words->count, target, &slow, error)
+              : pm_make_slow_where_guards_fail(words->data, words->count, from->data[BOUND_WORD],
+                                               target, &slow, error)))
         return false;
     pm_words_finish(words);
     *words = slow;

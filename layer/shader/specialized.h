@@ -71,9 +71,10 @@ struct pm_making_cost {
  */
 struct pm_shader_key pm_specialized_key(const struct pm_words *words, uint32_t subgroup_size);
 
-/* With debug.slow_variants: the words do their work twice from now on. false: they cannot. */
-bool pm_specialized_slow_down(const struct pm_device *device, struct pm_words *words,
-                              struct pm_error *error);
+/* With debug.slow_variants the words do their work twice from now on, with debug.slow_guards where
+ * all guards fail; `from` is what they were made of. false: they cannot. */
+bool pm_specialized_slow_down(const struct pm_device *device, const struct pm_words *from,
+                              struct pm_words *words, struct pm_error *error);
 
 /* The key of what it was made of and is compared with: a verdict on it and its timings are of that.
  */

@@ -34,10 +34,14 @@ static uint64_t options_of(const struct pm_device *device)
 {
     const struct pm_config *config = &device->instance->config;
     const uint32_t options[] = {
-        (uint32_t)config->optimize.float_zero, (uint32_t)config->debug.specialize,
-        (uint32_t)config->debug.beyond,        device->abilities.subgroup_quad,
-        config->debug.slow_variants,           (uint32_t)(config->optimize.uniform_share * 1e6),
-        config->optimize.block_passes,         pm_target_bits(&device->abilities.target),
+        (uint32_t)config->optimize.float_zero,
+        (uint32_t)config->debug.specialize,
+        (uint32_t)config->debug.beyond,
+        device->abilities.subgroup_quad,
+        config->debug.slow_variants | (uint32_t)config->debug.slow_guards << 1,
+        (uint32_t)(config->optimize.uniform_share * 1e6),
+        config->optimize.block_passes,
+        pm_target_bits(&device->abilities.target),
     };
     uint64_t mixed = 1;
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)

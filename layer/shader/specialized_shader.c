@@ -215,7 +215,8 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
                key_of_passes(shader, error);
     if (!pm_specialize_shader(shaders->device, record, use, shader, error) ||
         shader->module.words.count == 0 ||
-        !pm_specialized_slow_down(shaders->device, &shader->module.words, error))
+        !pm_specialized_slow_down(shaders->device, &record->canonical, &shader->module.words,
+                                  error))
         return false;
     shader->key = pm_specialized_key(&shader->module.words, 0);
     return true;

@@ -18,6 +18,13 @@ static bool is_own(const struct pm_ir_instr *instr, uint32_t operand)
            pm_ir_operand_word(&type->operands[0]) == SpvStorageClassFunction;
 }
 
+/* What guards have. Where all of a subgroup goes round once more together it says the same. */
+static bool is_of_guards(const struct pm_ir_instr *instr)
+{
+    return instr->opcode == SpvOpGroupNonUniformAll || instr->opcode == SpvOpGroupNonUniformAny ||
+           instr->opcode == SpvOpGroupNonUniformQuadSwap;
+}
+
 static bool is_control(const struct pm_ir_instr *instr)
 {
     return pm_ir_opcode_is(instr->opcode, PM_IR_OP_TERMINATOR) ||
@@ -98,7 +105,7 @@ static bool note_writes(const struct pm_memory *memory, const struct pm_ir_funct
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             if (i->opcode == SpvOpVariable && i->operand_count > 1)
                 return false; /* initialized once */
-            if (is_own(i, 0) || is_control(i))
+            if (is_own(i, 0) || is_control(i) || is_of_guards(i))
                 continue;
             const struct pm_memory_access access = pm_memory_access_of(memory, i);
             if (access.stops || (access.writes && !note_written(written, written_by(i))))
@@ -118,7 +125,8 @@ static bool is_repeatable(const struct pm_ir_module *module, const struct pm_ir_
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
             const uint32_t operand = read_operand(i);
-            if (is_control(i) || is_own(i, operand) || !pm_memory_access_of(&memory, i).reads)
+            if (is_control(i) || is_own(i, operand) || is_of_guards(i) ||
+                !pm_memory_access_of(&memory, i).reads)
                 continue;
             const struct pm_ir_instr *variable = root_of(pm_ir_operand_instr(i, operand));
             if (written.count > 0 && (!variable || is_written(&written, variable)))
@@ -177,6 +185,109 @@ static struct pm_ir_def *build_two(struct pm_ir_builder *b, enum pm_stage stage)
                        PM_IR_ARGS(pm_ir_id(pm_ir_constant_uint(module, 2)), pm_ir_id(least)));
 }
 
+/* ---- where a guard fails ---- */
+
+/* What makes it slow: always, or guards of which the result's id is at least so large. */
+struct slowing {
+    bool where_guards_fail;
+    uint32_t bound;
+};
+
+/* Whether the block ends in a guard, of those that were put into the shader. */
+static bool is_guard(const struct pm_ir_block *block, uint32_t bound)
+{
+    const struct pm_ir_instr *end = pm_ir_terminator(block);
+    return end->opcode == SpvOpBranchConditional &&
+           pm_ir_operand_instr(end, 0)->result->id >= bound;
+}
+
+/* Whether another guard was passed before it: then its block is a copy, as all that is there. */
+static bool is_behind(const struct pm_dominators *dominators, struct pm_ir_function *function,
+                      const struct pm_ir_block *block, uint32_t bound)
+{
+    for (struct pm_ir_block *b = function->first_block; b; b = b->next)
+        if (b != block && is_guard(b, bound)) {
+            const struct pm_ir_def *passed = pm_ir_terminator(b)->operands[1].def;
+            if (pm_dominates(dominators, pm_ir_block_of(passed)->index, block->index))
+                return true;
+        }
+    return false;
+}
+
+enum { GUARDS = 32 };
+
+/* Sets a bit of the variable where a guard fails, of each that may be the first to. Returns the
+ * bits; changes no block. */
+static uint32_t mark_failures(struct pm_ir_module *module, struct pm_ir_function *function,
+                              struct pm_ir_def *variable, uint32_t bound)
+{
+    const struct pm_dominators *dominators = pm_dominators(function);
+    struct pm_ir_def *uint = pm_ir_type_int(module, 32, false);
+    uint32_t bits = 0;
+    for (struct pm_ir_block *b = function->first_block; b; b = b->next) {
+        if (!is_guard(b, bound) || is_behind(dominators, function, b, bound) ||
+            bits >> (GUARDS - 1))
+            continue;
+        const uint32_t bit = bits + 1;
+        struct pm_ir_block *failed = pm_ir_block_of(pm_ir_terminator(b)->operands[2].def);
+        struct pm_ir_builder at = {module, failed, pm_ir_block_start(failed)};
+        struct pm_ir_def *value = pm_ir_build(&at, SpvOpLoad, uint, PM_IR_ARGS(pm_ir_id(variable)));
+        value =
+            pm_ir_build(&at, SpvOpBitwiseOr, uint,
+                        PM_IR_ARGS(pm_ir_id(value), pm_ir_id(pm_ir_constant_uint(module, bit))));
+        pm_ir_build_instr(&at, SpvOpStore, NULL, PM_IR_ARGS(pm_ir_id(variable), pm_ir_id(value)));
+        bits |= bit;
+    }
+    return bits;
+}
+
+/* What says which guards have failed: a variable, and the bits that it has where all have. */
+struct watched {
+    struct pm_ir_def *variable; /* NULL: there is no guard, or the module failed */
+    uint32_t bits;
+};
+
+/* How many times, at its end: twice where all guards have failed in any of the subgroup, which so
+ * stays together. Guards without a vote are uniform. */
+static struct pm_ir_def *build_times(struct pm_ir_builder *b, const struct watched *watched)
+{
+    struct pm_ir_module *module = b->module;
+    struct pm_ir_def *uint = pm_ir_type_int(module, 32, false), *boolean = pm_ir_type_bool(module);
+    struct pm_ir_def *all = pm_ir_constant_uint(module, watched->bits);
+    struct pm_ir_def *failed =
+        pm_ir_build(b, SpvOpLoad, uint, PM_IR_ARGS(pm_ir_id(watched->variable)));
+    failed = pm_ir_build(b, SpvOpIEqual, boolean, PM_IR_ARGS(pm_ir_id(failed), pm_ir_id(all)));
+    if (pm_ir_has_capability(module, SpvCapabilityGroupNonUniformVote))
+        failed = pm_ir_build(
+            b, SpvOpGroupNonUniformAny, boolean,
+            PM_IR_ARGS(pm_ir_id(pm_ir_constant_uint(module, SpvScopeSubgroup)), pm_ir_id(failed)));
+    return pm_ir_build(b, SpvOpSelect, uint,
+                       PM_IR_ARGS(pm_ir_id(failed), pm_ir_id(pm_ir_constant_uint(module, 2)),
+                                  pm_ir_id(pm_ir_constant_uint(module, 1))));
+}
+
+static struct watched watch_guards(struct pm_ir_module *module, struct pm_ir_function *function,
+                                   uint32_t bound)
+{
+    struct pm_ir_block *first = function->first_block;
+    struct pm_ir_builder b = {module, first, pm_ir_block_start(first)};
+    struct pm_ir_def *uint = pm_ir_type_int(module, 32, false);
+    struct pm_ir_instr *variable = pm_ir_build_instr(
+        &b, SpvOpVariable, pm_ir_type_pointer(module, SpvStorageClassFunction, uint),
+        PM_IR_ARGS(pm_ir_word(SpvStorageClassFunction)));
+    struct watched watched = {0};
+    if (!variable)
+        return watched;
+    watched.bits = mark_failures(module, function, variable->result, bound);
+    if (watched.bits)
+        watched.variable = variable->result;
+    else
+        pm_ir_remove(variable);
+    return watched;
+}
+
+/* ---- twice ---- */
+
 /* What returned goes there instead. */
 static void return_to(struct pm_ir_module *module, struct pm_ir_function *function,
                       struct pm_ir_block *target)
@@ -192,16 +303,27 @@ static void return_to(struct pm_ir_module *module, struct pm_ir_function *functi
 /* All of the function is the body of a loop, whose turns its returns end. */
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
+    const struct slowing *slowing = context;
     enum pm_stage stage;
     struct pm_ir_function *function = pm_variant_function(module);
     if (!function || !may_turn(function) || !pm_entry_function(module, &stage, error) ||
         !is_repeatable(module, function))
         return PM_PASS_UNCHANGED;
+    const struct watched watched = slowing->where_guards_fail
+                                       ? watch_guards(module, function, slowing->bound)
+                                       : (struct watched){0};
+    if (slowing->where_guards_fail && !watched.variable)
+        return module->failed ? PM_PASS_CHANGED : PM_PASS_UNCHANGED;
     struct pm_ir_block *first = function->first_block;
     struct pm_ir_block *body = pm_ir_block_split(module, first, pm_ir_block_start(first));
     struct pm_ir_builder b = {module, first, NULL};
-    struct pm_ir_def *uint = pm_ir_type_int(module, 32, false), *two = build_two(&b, stage);
+    struct pm_ir_def *uint = pm_ir_type_int(module, 32, false), *times = NULL;
+    if (watched.variable)
+        pm_ir_build_instr(
+            &b, SpvOpStore, NULL,
+            PM_IR_ARGS(pm_ir_id(watched.variable), pm_ir_id(pm_ir_constant_uint(module, 0))));
+    else
+        times = build_two(&b, stage);
     struct pm_ir_block *header = pm_ir_block_create(module, first);
     struct pm_ir_block *again = pm_ir_block_create(module, function->last_block);
     struct pm_ir_block *merge = pm_ir_block_create(module, again);
@@ -216,11 +338,13 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     pm_ir_build_branch(&b, body);
     return_to(module, function, again);
     b.block = again;
+    if (watched.variable)
+        times = build_times(&b, &watched);
     struct pm_ir_def *next =
         pm_ir_build(&b, SpvOpIAdd, uint,
                     PM_IR_ARGS(pm_ir_id(turn->result), pm_ir_id(pm_ir_constant_uint(module, 1))));
     struct pm_ir_def *more = pm_ir_build(&b, SpvOpULessThan, pm_ir_type_bool(module),
-                                         PM_IR_ARGS(pm_ir_id(next), pm_ir_id(two)));
+                                         PM_IR_ARGS(pm_ir_id(next), pm_ir_id(times)));
     pm_ir_build_branch_conditional(&b, more, header, merge);
     pm_ir_phi_add(module, turn, pm_ir_constant_uint(module, 0), first);
     pm_ir_phi_add(module, turn, next, again);
@@ -229,17 +353,18 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     return PM_PASS_CHANGED;
 }
 
-static const struct pm_pass make_slow = {"make_slow", PM_ANALYSIS_LOOPS, 0, run};
+static const struct pm_pass make_slow = {"make_slow", PM_ANALYSIS_LOOPS | PM_ANALYSIS_DOMINATORS, 0,
+                                         run};
 
-bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
-                  struct pm_words *out, struct pm_error *error)
+static bool make(const uint32_t *words, size_t count, struct slowing *slowing,
+                 const struct pm_target *target, struct pm_words *out, struct pm_error *error)
 {
     *out = (struct pm_words){0};
     struct pm_ir_module *module = pm_ir_parse(words, count, error);
     if (!module)
         return false;
     struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
-    const enum pm_pass_result result = pm_pass_run(&passes, &make_slow, NULL, error);
+    const enum pm_pass_result result = pm_pass_run(&passes, &make_slow, slowing, error);
     const bool ok = result == PM_PASS_UNCHANGED
                         ? pm_fail(error, PM_ERROR_UNSUPPORTED, "what it does cannot be done twice")
                         : result == PM_PASS_CHANGED && pm_ir_emit(module, out, error) &&
@@ -250,4 +375,17 @@ bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *t
         *out = (struct pm_words){0};
     }
     return ok;
+}
+
+bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
+                  struct pm_words *out, struct pm_error *error)
+{
+    return make(words, count, &(struct slowing){0}, target, out, error);
+}
+
+bool pm_make_slow_where_guards_fail(const uint32_t *words, size_t count, uint32_t bound,
+                                    const struct pm_target *target, struct pm_words *out,
+                                    struct pm_error *error)
+{
+    return make(words, count, &(struct slowing){true, bound}, target, out, error);
 }

@@ -110,3 +110,10 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
  * variables it is taken that they are not the same memory. */
 bool pm_make_slow(const uint32_t *words, size_t count, const struct pm_target *target,
                   struct pm_words *out, struct pm_error *error);
+
+/* Likewise of what was specialized, where all guards fail that this has put into it, for any of the
+ * subgroup: faster in one scene, it may be slower in another. bound: of the shader that it was made
+ * of: what has no smaller id is new. PM_ERROR_UNSUPPORTED also: it has no guard. */
+bool pm_make_slow_where_guards_fail(const uint32_t *words, size_t count, uint32_t bound,
+                                    const struct pm_target *target, struct pm_words *out,
+                                    struct pm_error *error);

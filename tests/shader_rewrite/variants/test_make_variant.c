@@ -547,6 +547,33 @@ static void test_slow(void **state)
     pm_words_finish(&words);
 }
 
+/* A guard: a branch on what was not there before. In its copy there are others, which are none. */
+static void test_slow_where_guards_fail(void **state)
+{
+    (void)state;
+    struct pm_words slow,
+        words = pm_test_assemble(
+            SIZED("", "32",
+                  "%bool = OpTypeBool\n" SHARED "%other = OpVariable %pointer Workgroup\n",
+                  "%a = OpLoad %uint %other\n%zero = OpIEqual %bool %a %none\n"
+                  "OpSelectionMerge %m None\nOpBranchConditional %zero %s %r\n"
+                  "%s = OpLabel\n%copy = OpIEqual %bool %a %two\n"
+                  "OpSelectionMerge %sm None\nOpBranchConditional %copy %sy %sm\n"
+                  "%sy = OpLabel\nOpBranch %sm\n%sm = OpLabel\nOpBranch %m\n"
+                  "%r = OpLabel\nOpStore %shared %two\nOpBranch %m\n%m = OpLabel\n"),
+            3);
+    struct pm_error error;
+    assert_true(pm_make_slow_where_guards_fail(words.data, words.count, 1, &target, &slow, &error));
+    assert_int_equal(pm_test_count(&slow, "OpLoopMerge"), 1);
+    /* That none has failed, and in one place that one has. */
+    assert_int_equal(pm_test_count(&slow, "OpStore"), pm_test_count(&words, "OpStore") + 2);
+    pm_words_finish(&slow);
+    assert_false(pm_make_slow_where_guards_fail(words.data, words.count, words.data[3], &target,
+                                                &slow, &error));
+    assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
+    pm_words_finish(&words);
+}
+
 #define CHOICE "%bool = OpTypeBool\n%true = OpConstantTrue %bool\n"
 
 /* What returns early can do it twice, but from a loop. */
@@ -612,6 +639,7 @@ int main(void)
         cmocka_unit_test(test_loads_stay_whole),
         cmocka_unit_test(test_last_test),
         cmocka_unit_test(test_slow),
+        cmocka_unit_test(test_slow_where_guards_fail),
         cmocka_unit_test(test_slow_returns),
         cmocka_unit_test(test_nothing_to_do),
         cmocka_unit_test(test_broken),

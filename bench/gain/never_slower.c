@@ -8,8 +8,8 @@
  * The scene is profiled, so that its shaders are known. Then, in sessions of `tried-frames` frames
  * with a player's settings, all bad variants are tried, until all are dropped or `sessions` are
  * over. Last, they turn slow only later, as in another scene: the verdicts are made those of
- * variants that were faster, so that the next session uses them all at once; sessions that try
- * again what is used (optimize.retry_share, drawn for one session in twenty) are to drop them.
+ * variants that were faster, so that the next session uses them all at once; what sessions use they
+ * glance at, and are to drop them. How much they cost meanwhile is said of runs that time nothing.
  *
  * Behind each of these steps runs of the scene draw `frames` frames in turn (lockstep.h): two
  * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
@@ -138,17 +138,19 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
 
 /* ---- sessions ---- */
 
+static const char timed[] = "sampler.kinds=timing", untimed[] = "sampler.kinds=block";
+
 /* Before the scene; its log is begun anew. */
-static void add_layer(const struct slower *slower, const char *retry_share, struct pm_words *words)
+static void add_layer(const struct slower *slower, const char *kinds, struct pm_words *words)
 {
     const char *const sets[] = {"debug.slow_variants=true",
                                 "debug.specialize=canonical",
-                                "sampler.kinds=timing",
+                                kinds,
                                 "sampler.window_probability=0",
                                 "log.level=info",
                                 "optimize.agreeing_sessions=1",
-                                slower->log_set,
-                                retry_share};
+                                "optimize.retry_share=0",
+                                slower->log_set};
     unlink(slower->log);
     pm_words_add(words, slower->options->session.piecemeal);
     pm_words_add(words, "run");
@@ -161,15 +163,14 @@ static void add_layer(const struct slower *slower, const char *retry_share, stru
 }
 
 /* A session at the scene's own speed. */
-static bool play(const struct slower *slower, const char *retry_share, struct seen *seen,
-                 struct pm_error *error)
+static bool play(const struct slower *slower, struct seen *seen, struct pm_error *error)
 {
     const struct pm_session_options *session = &slower->options->session;
     struct pm_words words = {0};
     char frames[24];
     int status;
     snprintf(frames, sizeof(frames), "%llu", (unsigned long long)slower->options->tried_frames);
-    add_layer(slower, retry_share, &words);
+    add_layer(slower, timed, &words);
     for (int i = 0; i < session->scene_count; i++)
         pm_words_add(&words, session->scene[i]);
     pm_words_add(&words, "--quiet");
@@ -183,11 +184,11 @@ static bool play(const struct slower *slower, const char *retry_share, struct se
 }
 
 /* Sessions until all that were made are dropped. */
-static bool play_until_dropped(const struct slower *slower, const char *retry_share,
-                               struct seen *seen, struct pm_error *error)
+static bool play_until_dropped(const struct slower *slower, struct seen *seen,
+                               struct pm_error *error)
 {
     for (uint64_t i = 0; i < slower->options->sessions; i++) {
-        if (!play(slower, retry_share, seen, error))
+        if (!play(slower, seen, error))
             return false;
         if (seen->made.count > 0 && count_dropped(seen) == seen->made.count)
             break;
@@ -196,15 +197,15 @@ static bool play_until_dropped(const struct slower *slower, const char *retry_sh
 }
 
 /* Runs in turn: how much longer frames take with the layer. */
-static bool compare(const struct slower *slower, struct pm_paired *cost, struct pm_paired *noise,
-                    struct pm_error *error)
+static bool compare(const struct slower *slower, const char *kinds, struct pm_paired *cost,
+                    struct pm_paired *noise, struct pm_error *error)
 {
     const struct pm_session_options *session = &slower->options->session;
     struct pm_side sides[SIDES] = {0};
     for (int side = 0; side < SIDES; side++) {
         struct pm_words words = {0};
         if (side == LAYER)
-            add_layer(slower, "optimize.retry_share=0", &words);
+            add_layer(slower, kinds, &words);
         pm_session_original(session, &words);
         memcpy(sides[side].words, words.items, sizeof(words.items));
     }
@@ -312,11 +313,12 @@ static int measure(const struct options *options, struct pm_error *error)
     if (ok)
         pm_work_folder_enter(&folder);
     ok = ok && pm_session_train(&options->session, true, "", error) &&
-         play_until_dropped(&slower, "optimize.retry_share=0", &tried.seen, error) &&
-         compare(&slower, &tried.cost, &tried.noise, error) && turn_verdicts(&folder, error) &&
-         compare(&slower, &turned.cost, &turned.noise, error) &&
-         play_until_dropped(&slower, "optimize.retry_share=1", &again.seen, error) &&
-         compare(&slower, &again.cost, &again.noise, error);
+         play_until_dropped(&slower, &tried.seen, error) &&
+         compare(&slower, timed, &tried.cost, &tried.noise, error) &&
+         turn_verdicts(&folder, error) &&
+         compare(&slower, untimed, &turned.cost, &turned.noise, error) &&
+         play_until_dropped(&slower, &again.seen, error) &&
+         compare(&slower, timed, &again.cost, &again.noise, error);
     pm_work_folder_remove(&folder);
     for (int side = 0; side < SIDES; side++)
         free(slower.times[side]);

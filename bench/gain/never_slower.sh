@@ -37,12 +37,12 @@ share() {
     sed -nE 's/.*trials took (-?[0-9.]+) % of the time.*/\1/p' "$@" | sort -g | tail -n 1
 }
 
-# try_all NAME RETRY_SHARE: sessions until all variants that were made are dropped; `logs` are theirs
+# try_all NAME: sessions until all variants that were made are dropped; `logs` are theirs
 try_all() {
     local number
     logs=()
     for number in $(seq "$sessions"); do
-        session "$1$number" "$seconds_tried" TERM "${slow[@]}" --set optimize.retry_share="$2" -- "${command[@]}"
+        session "$1$number" "$seconds_tried" TERM "${slow[@]}" --set optimize.retry_share=0 -- "${command[@]}"
         [ "$status" = 0 ] || exit 1
         logs+=("$folder/$1$number.log")
         made=$(count 'is specialized:' "${logs[@]}") dropped=$(count 'specialized, is not faster, and is dropped' "${logs[@]}")
@@ -57,14 +57,14 @@ program_row() {
     session profiled "$seconds_profiled" TERM --set sampler.kinds=zero,block --set sampler.batch=128 \
         --set sampler.window_probability=0.1 --set sampler.api_probability=0.2 -- "${command[@]}"
     [ "$status" = 0 ] || exit 1
-    try_all tried 0
+    try_all tried
     row="| $1 | ${#logs[@]} | $made | $dropped | $(count 'specialized, is used from now on' "${logs[@]}") | $(share "${logs[@]}")"
     if [ "$dropped" = 0 ]; then
         echo "$row | – | – | – | – |"
         return
     fi
     sed -i 's/^verdict slower /verdict faster /' "$XDG_DATA_HOME"/piecemeal/journal/*/verdicts
-    try_all again 1
+    try_all again
     echo "$row | ${#logs[@]} | $made | $dropped | $(share "${logs[@]}") |"
 }
 

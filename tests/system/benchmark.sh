@@ -146,6 +146,12 @@ never_slower)
     more="( [+]?$number \([+]?$number to [+]?$number\) \|){2}"
     prints 1 "\| small \| [0-9]+ \| [0-9]+ \| $number \|$more [0-9]+ of [0-9]+ \| $number \|$more"
     ;;
+slower_scene) # nothing is in use
+    measure --piecemeal "$piecemeal" --game small --log "$scratch/layer.log" --from 12 --name small --frames 24 --skip 4 \
+        --block 4 -- "${scene[@]}" --next 1@12
+    more="( [+-]$number \([+-]$number to [+-]$number\) \|)"
+    prints 1 "\| small \| – \| – \| – \|$more$more – \|$more"
+    ;;
 partition_kernels)
     driver lavapipe-25
     measure kernels 250 1000 1000 polynomial

@@ -126,8 +126,11 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
             add_key(&seen->made, key);
         } else if (strstr(shader, " is not faster, and is dropped"))
             add_key(&seen->dropped, key);
-        else if (strstr(shader, " is used from now on"))
+        else if (strstr(shader, " is used from now on")) {
+            /* What an earlier session proved is not said to be made. */
+            add_key(&seen->made, key);
             add_key(&seen->used, key);
+        }
     }
     fclose(file);
     if (seen->made.count == SHADERS)

@@ -1,10 +1,10 @@
 /*
- * A program for contest.sh and bad_variants.sh whose one shader has a faster version: frames of two
- * dispatches, each recorded anew. What the last one computed goes to a file, as bytes. From frame
- * OTHER on it is another scene, in which the shader's loop does not turn: there what a variant does
- * before the loop is for nothing.
+ * A program for contest.sh, bad_variants.sh and unnamed_scene.sh whose one shader has a faster
+ * version: frames of two dispatches, each recorded anew. What the last one computed goes to a file,
+ * as bytes. From frame OTHER on it is another scene, in which the shader's loop does not turn:
+ * there what a variant does before the loop is for nothing. "unnamed": nobody is told of scenes.
  *
- * usage: contest FILE FRAMES [OTHER [SHADER]]
+ * usage: contest FILE FRAMES [OTHER [SHADER [unnamed]]]
  */
 #include "layer/public/piecemeal.h"
 #include "tests/gpu/gpu_private.h"
@@ -38,6 +38,7 @@ struct program {
     const char *output;
     int frames, other;
     const char *shader;
+    bool unnamed;
 };
 
 /* Without the layer there is nobody to be told. */
@@ -77,9 +78,10 @@ static void run(void **state)
     pm_gpu_create(&gpu);
     pm_gpu_buffer_create(&gpu, (size_t)GROUPS * LANES * sizeof(float), &out);
     const VkPipeline pipeline = make_pipeline(&gpu, program->shader);
-    set_scene(&gpu, "turning");
+    if (!program->unnamed)
+        set_scene(&gpu, "turning");
     for (int i = 0; i < program->frames; i++) {
-        if (i == program->other)
+        if (i == program->other && !program->unnamed)
             set_scene(&gpu, "standing");
         frame(&gpu, pipeline, &out, i < program->other ? TURNS : 0);
     }
@@ -94,12 +96,12 @@ static void run(void **state)
 
 int main(int argc, char **argv)
 {
-    if (argc < 3 || argc > 5) {
-        fprintf(stderr, "usage: %s FILE FRAMES [OTHER [SHADER]]\n", argv[0]);
+    if (argc < 3 || argc > 6) {
+        fprintf(stderr, "usage: %s FILE FRAMES [OTHER [SHADER [unnamed]]]\n", argv[0]);
         return 2;
     }
     struct program program = {argv[1], atoi(argv[2]), argc > 3 ? atoi(argv[3]) : INT_MAX,
-                              argc > 4 ? argv[4] : "contest.comp"};
+                              argc > 4 ? argv[4] : "contest.comp", argc > 5};
     const struct CMUnitTest tests[] = {cmocka_unit_test_prestate(run, &program)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

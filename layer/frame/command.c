@@ -157,6 +157,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     if (!command->touched)
         return may_repeat;
     clear_bound(command);
+    command->area = 0;
     command->touched = command->pool->is_protected;
     return may_repeat;
 }
@@ -187,6 +188,7 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
     clear_bound(command);
+    command->area = 0;
     pm_pushed_begin(&command->pushed,
                     atomic_load_explicit(&command->device->watched, memory_order_acquire));
     command->touched = true;

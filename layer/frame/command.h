@@ -51,7 +51,11 @@ struct pm_timed {
     struct pm_trial *trial;
     uint32_t track, pair;
     bool variant;
+    bool inherited;  /* in a secondary command buffer: how large its render area is says only what
+                        executes that */
     int64_t charged; /* for the pair, by its first half (trial/budget.h) */
+    uint64_t what;   /* tells the use from others */
+    uint64_t area;   /* where inherited: of what has executed it (pm_trial_work); 0: not known */
 };
 
 enum { PM_TIMED_MOST = 8, PM_TIMED_TRIALS = 4 }; /* trials in one measurement */
@@ -117,6 +121,8 @@ struct pm_command {
     uint64_t watched; /* by any of them */
     struct pm_pushed pushed;
     struct pm_pass_instance pass;
+    uint64_t area;    /* of the render pass instance that it is in, timed or not (pm_trial_work); 0:
+                         not known */
     uint32_t spare;   /* a measurement of it that measures nothing; PM_TIMING_NONE */
     uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;

@@ -197,6 +197,16 @@ void pm_timing_end(struct pm_command *command, uint32_t index, const struct pm_t
     measurement->ended = true;
 }
 
+void pm_timing_executed(const struct pm_command *command, uint64_t area)
+{
+    struct pm_timing *timing = command->device->timing;
+    for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
+        struct pm_timed_uses *timed = &timing->measurements[i].timed;
+        for (uint32_t use = 0; use < timed->count; use++)
+            timed->uses[use].area = timed->uses[use].inherited ? area : 0;
+    }
+}
+
 /* Under the lock. */
 static void wait_for(struct pm_timing *timing, uint32_t index)
 {

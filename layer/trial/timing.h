@@ -52,6 +52,10 @@ void pm_timing_start(const struct pm_command *command, uint32_t measurement);
 void pm_timing_end(struct pm_command *command, uint32_t measurement,
                    const struct pm_timed_uses *timed);
 
+/* The recording, a secondary one that has ended, is executed in a render pass instance of that area
+ * (pm_trial_work). */
+void pm_timing_executed(const struct pm_command *command, uint64_t area);
+
 /* The recording is about to be submitted to the queue; it was not after all. */
 void pm_timing_submit(struct pm_command *command, const struct pm_queue *queue);
 void pm_timing_submit_failed(struct pm_command *command);

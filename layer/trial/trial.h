@@ -8,8 +8,9 @@
  * the next frame that has it, within 576: the pipeline's n-th call, or the n-th instance of a
  * render pass, with as many workgroups (from 64 on to an eighth) or as large a render area; what is
  * of another size takes longer or shorter for that alone. Where sizes are many, what comes once
- * begins no pair. How large a render area is that a draw in a secondary command buffer has is not
- * known.
+ * begins no pair. How large a render area is that a draw in a secondary command buffer has is known
+ * once a primary one executes it, when its side was chosen long ago: such a use makes a pair with
+ * the last one of its size on the other side.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a

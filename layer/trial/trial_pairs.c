@@ -102,7 +102,12 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
     const uint32_t index = (uint32_t)(track - trial->tracks);
     const uint32_t use = atomic_fetch_add(&track->next, 1);
     const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
-    *timed = (struct pm_timed){trial, index, use / 2, ((order ^ use) & 1) != 0, charged};
+    *timed = (struct pm_timed){.trial = trial,
+                               .track = index,
+                               .pair = use / 2,
+                               .variant = ((order ^ use) & 1) != 0,
+                               .charged = charged,
+                               .what = what};
     atomic_store_explicit(&track->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);
@@ -345,6 +350,45 @@ struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial)
     };
 }
 
+static struct trial_pair *pair_of_number(struct trial_track *track, const struct pm_timed *timed)
+{
+    struct trial_pair *pair = &track->pending[timed->pair % TRIAL_PENDING];
+    if (pair->number != timed->pair || pair->size != 0)
+        *pair = (struct trial_pair){.number = timed->pair};
+    return pair;
+}
+
+/* Whether a half waits for another one, and not for too long. */
+static bool waits(const struct trial_track *track, const struct trial_pair *pair, uint64_t now)
+{
+    return (pair->have == 1 || pair->have == 2) && pair->number >= atomic_load(&track->from) &&
+           now <= pair->at + LONGEST_GAP;
+}
+
+/* Of a use whose size nobody knew when its side was chosen: the half of that size that waits.
+ * Which of two comes first is as likely on either side. */
+static struct trial_pair *pair_of_size(struct trial_track *track, const struct pm_timed *timed,
+                                       uint64_t now)
+{
+    const uint64_t size = pm_random_mix(timed->what + timed->area) | 1;
+    struct trial_pair *found = NULL, *oldest = &track->pending[0];
+    for (uint32_t i = 0; i < TRIAL_PENDING && found == NULL; i++) {
+        struct trial_pair *pair = &track->pending[i];
+        if (!waits(track, pair, now))
+            pair->at = 0;
+        else if (pair->size == size)
+            found = pair;
+        if (pair->at < oldest->at)
+            oldest = pair;
+    }
+    /* Of one side the latest waits. */
+    if (found != NULL && found->have != 1u << timed->variant)
+        return found;
+    found = found != NULL ? found : oldest;
+    *found = (struct trial_pair){.number = timed->pair, .size = size, .at = now};
+    return found;
+}
+
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds)
 {
     struct pm_trials *trials = user;
@@ -354,9 +398,11 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     struct trial_track *track = &trial->tracks[timed->track];
     if (timed->pair < atomic_load(&track->from))
         return;
-    struct trial_pair *pair = &track->pending[timed->pair % TRIAL_PENDING];
-    if (pair->number != timed->pair)
-        *pair = (struct trial_pair){.number = timed->pair};
+    /* What nobody knows the size of may be of any. */
+    if (timed->inherited && timed->area == 0)
+        return;
+    struct trial_pair *pair = timed->inherited ? pair_of_size(track, timed, pm_trials_now(trials))
+                                               : pair_of_number(track, timed);
     pair->time[timed->variant] = nanoseconds;
     pair->charged += timed->charged;
     pair->have |= 1u << timed->variant;

@@ -31,6 +31,8 @@ struct trial_pair {
     uint32_t have; /* bit 0: the original's time, bit 1: the variant's */
     double time[2];
     int64_t charged;
+    uint64_t size; /* of inherited uses: which, and the area of both; 0: of others */
+    uint64_t at;   /* of those: heartbeat of the first half's time */
 };
 
 /* A use that comes again in each frame. */

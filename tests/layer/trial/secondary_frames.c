@@ -2,7 +2,8 @@
 
 static struct frame {
     VkCommandBuffer secondary, primary;
-    bool draws; /* or it dispatches */
+    bool draws;      /* or it dispatches */
+    uint32_t height; /* of the render area */
 } frame;
 
 void secondary_allocate(bool draws)
@@ -11,7 +12,13 @@ void secondary_allocate(bool draws)
         .secondary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY),
         .primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY),
         .draws = draws,
+        .height = 64,
     };
+}
+
+void secondary_set_height(uint32_t height)
+{
+    frame.height = height;
 }
 
 void secondary_record(VkCommandBufferUsageFlags flags)
@@ -49,7 +56,7 @@ void secondary_record_primary(VkCommandBufferUsageFlags flags)
     const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
                                         .renderPass = trying.h.render_pass,
                                         .framebuffer = trying.h.framebuffer,
-                                        .renderArea = {{0, 0}, {64, 64}}};
+                                        .renderArea = {{0, 0}, {64, frame.height}}};
     pm_harness_begin(&trying.h, frame.primary, flags);
     if (frame.draws)
         trying.h.vk.CmdBeginRenderPass(frame.primary, &info,

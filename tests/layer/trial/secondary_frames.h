@@ -10,6 +10,9 @@ enum { SECONDARY_SIMULTANEOUS = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT };
 /* Of the session that was opened: two draws in a render pass instance, or a dispatch. */
 void secondary_allocate(bool draws);
 
+/* Of the render area of what executes it, from its next recording on; 64 at first. */
+void secondary_set_height(uint32_t height);
+
 /* Records the one, or what executes it; submits that, and waits. */
 void secondary_record(VkCommandBufferUsageFlags flags);
 /* Likewise one that renders by itself: allocated for a dispatch, it draws. */

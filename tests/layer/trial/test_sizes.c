@@ -1,7 +1,8 @@
 /* Uses are paired with uses of the same size (pm_trial_work). */
-#include "tests/layer/trial/trying.h"
+#include "tests/layer/trial/secondary_frames.h"
 
 #include "base/random.h"
+#include "tests/patience.h"
 
 /* Dispatches of more workgroups, or passes of a larger area, take longer for that alone. */
 static uint64_t scale;
@@ -80,11 +81,49 @@ static void of_many_workgroups_a_few_are_no_matter(void **state)
     trying_close();
 }
 
+/* Of what a secondary command buffer draws only the primary one knows the area. Whether it comes
+ * again in the next frame is chance, or it never does: two areas take turns. */
+static void try_executed(bool in_turn)
+{
+    uint64_t until = 0;
+    uint32_t frame = 0;
+    trying.additive = true;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    secondary_allocate(true);
+    while (optimized_logged("is used from now on") == 0 && patience(&until)) {
+        for (int i = 0; i < 4; i++, frame++) {
+            secondary_record(TRYING_ONCE);
+            choose_scale();
+            scale = in_turn ? 1 + 9 * (frame & 1) : scale;
+            secondary_set_height(scale > 1 ? 64 : 8);
+            secondary_record_primary(TRYING_ONCE);
+            secondary_submit();
+        }
+    }
+    optimized_assert_logged(", 8 pairs), faster", 1);
+    trying_close();
+}
+
+static void executed_ones_are_paired_by_area(void **state)
+{
+    (void)state;
+    try_executed(false);
+}
+
+static void executed_ones_whose_areas_take_turns(void **state)
+{
+    (void)state;
+    try_executed(true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(uses_are_paired_by_size),
         PM_LAYERED_TEST(passes_are_paired_by_size),
+        PM_LAYERED_TEST(executed_ones_are_paired_by_area),
+        PM_LAYERED_TEST(executed_ones_whose_areas_take_turns),
         PM_LAYERED_TEST(of_many_workgroups_a_few_are_no_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 #include "aggregator_client/disk/database_cache.h"
 #include "base/file.h"
+#include "base/stop.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,7 +87,7 @@ bool pm_database_body_decode(const void *body, size_t size, struct pm_arena *are
 {
     struct pm_buffer raw;
     pm_buffer_init(&raw, PM_DATABASE_BYTES);
-    bool decoded = pm_decompress(body, size, &raw, error) &&
+    bool decoded = pm_decompress(body, size, &raw, error) && pm_stop_check(error) &&
                    pm_database_decode(raw.data ? (const void *)raw.data : "", raw.size, arena,
                                       database, error);
     pm_buffer_finish(&raw);
@@ -154,7 +155,8 @@ static bool pack(const char *path, const struct pm_packed_source *source, struct
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a database");
     struct pm_packed_source after;
     const bool packed =
-        load(path, arena, &database, error) && pm_database_pack(&database, source, out, error) &&
+        load(path, arena, &database, error) && pm_stop_check(error) &&
+        pm_database_pack(&database, source, out, error) && pm_stop_check(error) &&
         ((source_of(path, &after) && memcmp(&after, source, sizeof(after)) == 0) ||
          pm_fail(error, PM_ERROR_STATE, "%s: it was replaced while it was read", path));
     pm_arena_destroy(arena);
@@ -192,6 +194,20 @@ static struct pm_packed_database *make_and_open(const char *path, const char *pa
     }
     pm_buffer_finish(&bytes);
     return opened;
+}
+
+struct pm_packed_database *pm_database_cache_map(const char *game, bool *unpacked)
+{
+    struct pm_packed_database *mapped = NULL;
+    struct pm_packed_source source;
+    char *path = pm_database_cache_path(game), *packed = path ? packed_path(path) : NULL;
+    const bool cached = packed && source_of(path, &source);
+    if (cached)
+        mapped = pm_packed_database_map(packed, &source, NULL);
+    *unpacked = cached && !mapped;
+    free(packed);
+    free(path);
+    return mapped;
 }
 
 struct pm_packed_database *pm_database_cache_open(const char *game, struct pm_error *error)

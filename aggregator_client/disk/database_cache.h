@@ -32,9 +32,13 @@ bool pm_races_cache_load(const char *game, struct pm_arena *arena, struct pm_rac
 bool pm_database_cache_load(const char *game, struct pm_arena *arena, struct pm_database *database,
                             struct pm_error *error);
 
-/* Opens a game's cached database, packed (profile/packed_database.h). Where it lies beside the
- * cached one as <safe name>.pmpack, and is of it, that is mapped; else it is made, which takes as
- * long as reading the whole. NULL: *error as above. */
+/* Maps a game's cached database, packed (profile/packed_database.h), which lies beside the cached
+ * one as <safe name>.pmpack. NULL: there is none that is of it; *unpacked: but a cached one. */
+struct pm_packed_database *pm_database_cache_map(const char *game, bool *unpacked);
+
+/* The same, and packs the cached one where that is needed, which takes as long as reading the
+ * whole; it stops where the thread is asked to (base/stop.h). Where it cannot be kept it is in
+ * memory. NULL: *error as above. */
 struct pm_packed_database *pm_database_cache_open(const char *game, struct pm_error *error);
 
 /* Packs the cached database at a path, for who has just put it there. */

@@ -79,8 +79,10 @@ struct pm_instance {
     char *game;                  /* identity (DESIGN, Identity of a game) */
     struct pm_config config;
     struct pm_log *log;
-    struct pm_packed_database *database; /* the cached PGO database, from the first device on; NULL
-                                            when there is none; read-only */
+    _Atomic(struct pm_packed_database *)
+        database; /* the cached PGO database, from the first device on, or since it was packed
+                     (hooks/database.h); NULL when there is none; read-only */
+    _Atomic bool database_due;                 /* it is still to be packed */
     struct pm_signed_verdicts signed_verdicts; /* likewise; of nothing when there are none */
     struct pm_arena *signed_arena;             /* their memory; NULL */
     struct pm_races races;                     /* of variants; likewise */
@@ -95,6 +97,7 @@ struct pm_instance {
     struct pm_verdicts *verdicts;   /* likewise (pm_session_verdicts) */
     struct pm_values_store *values; /* likewise (pm_session_values) */
     bool journal_tried, verdicts_tried, values_tried, database_tried; /* under journal_lock */
+    bool database_packs;         /* likewise: a device's thread is at it */
     _Atomic uint32_t references; /* the game's handle and each device */
 };
 
@@ -184,7 +187,9 @@ struct pm_device {
     struct pm_state *state;             /* NULL: it is told nowhere */
     struct pm_trace *trace;             /* NULL: no trace is wanted */
     struct pm_hang_watch hang_watch;    /* kept up to date while there is an optimizer */
-    _Atomic bool lost; /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
+    int64_t database_at; /* its poller's: pm_now() from which on it packs the instance's database;
+                            0: it awaits none */
+    _Atomic bool lost;   /* VK_ERROR_DEVICE_LOST was seen: everything passes through from now on */
 };
 
 /* Whether any of the bits are set. */

@@ -32,11 +32,15 @@ bool pm_session_partitions(const struct pm_instance *instance)
 
 bool pm_session_optimizes(const struct pm_instance *instance)
 {
+    /* In one that is not packed yet there may be either. */
+    const bool due = atomic_load(&instance->database_due);
     const struct pm_packed_database *database = instance->database;
-    const bool zeros = instance->config.optimize.zero && database != NULL &&
-                       pm_packed_database_has(database, PM_KIND_ZERO);
-    const bool blocks = instance->config.optimize.blocks && database != NULL &&
-                        pm_packed_database_has(database, PM_KIND_BLOCK);
+    const bool zeros =
+        instance->config.optimize.zero &&
+        (due || (database != NULL && pm_packed_database_has(database, PM_KIND_ZERO)));
+    const bool blocks =
+        instance->config.optimize.blocks &&
+        (due || (database != NULL && pm_packed_database_has(database, PM_KIND_BLOCK)));
     return !instance->passive &&
            (zeros || blocks || pm_session_knows_values(instance) ||
             pm_session_tests_variants(instance) || pm_session_partitions(instance) ||

@@ -23,7 +23,8 @@ bool pm_session_tests_variants(const struct pm_instance *instance);
 bool pm_session_partitions(const struct pm_instance *instance);
 
 /* Whether it may use specialized variants: optimize.zero, and the database has a published zero
- * profile; optimize.blocks, and it has one of blocks; or the above. */
+ * profile; optimize.blocks, and it has one of blocks; either, and it is not packed yet; or the
+ * above. */
 bool pm_session_optimizes(const struct pm_instance *instance);
 
 /* Whether it is to try anything: sampler.kinds has timing, and variants may be used. */

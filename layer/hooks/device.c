@@ -10,6 +10,7 @@
 #include "layer/counts/readback.h"
 #include "layer/frame/predicate_update.h"
 #include "layer/frame/sampling.h"
+#include "layer/hooks/database.h"
 #include "layer/hooks/device_abilities.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
@@ -199,6 +200,7 @@ static void each_second(struct pm_device *device)
     if (pm_optimize_shows_life(device))
         pm_optimize_alive(device);
     pm_trials_each_second(device->trials);
+    pm_database_each_second(device);
     pm_state_tell(device->state);
 }
 
@@ -316,6 +318,7 @@ static void set_up(struct pm_device *device, const VkDeviceCreateInfo *info,
         device->abilities.sample = false;
     device->state = pm_state_create(device);
     device->trace = pm_trace_create(device);
+    device->database_at = pm_database_due_at(instance);
     if (start_sampling(device)) {
         pm_log_info(instance->log, "sampling on %s", device->properties.deviceName);
         pm_poller_start(device->poller);
@@ -347,7 +350,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
     const VkLayerDeviceCreateInfo *loader = find_loader_info(info, VK_LOADER_DATA_CALLBACK);
     if (instance == NULL || link == NULL || link->u.pLayerInfo == NULL)
         return VK_ERROR_INITIALIZATION_FAILED;
-    pm_instance_open_database(instance);
+    pm_database_open(instance);
     pm_constant_values_open(instance);
     PFN_vkGetDeviceProcAddr gdpa = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
     PFN_vkSetDeviceLoaderData set_loader_data =

@@ -1,11 +1,8 @@
 #include "layer/hooks/instance.h"
 
-#include "aggregator_client/disk/database_cache.h"
 #include "aggregator_client/disk/spool.h"
 #include "base/config_typos.h"
-#include "base/file.h"
 #include "layer/core/identity.h"
-#include "layer/core/session.h"
 #include "layer/hooks/device.h"
 #include "layer/hooks/registry.h"
 #include "profile/game_note.h"
@@ -83,61 +80,6 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     }
     pm_game_note(instance->game);
     return true;
-}
-
-/* What an operator signed; it was checked when it was pulled, with the key that it is named by. */
-static void load_signed(struct pm_instance *instance)
-{
-    struct pm_error error = {0};
-    struct pm_buffer text;
-    const char *key_file = instance->config.aggregator.verdict_key_file;
-    if (!key_file)
-        return;
-    char *path = pm_verdicts_cache_path(instance->game, key_file, &error);
-    pm_buffer_init(&text, PM_SIGNED_VERDICTS_BYTES);
-    if (!path)
-        pm_log_warning(instance->log, "signed verdicts are not used: %s", error.message);
-    else if (access(path, F_OK) == 0 &&
-             !((instance->signed_arena = pm_arena_create(4 * PM_SIGNED_VERDICTS_BYTES)) &&
-               pm_file_read(path, &text, &error) &&
-               pm_signed_verdicts_read((const char *)text.data, text.size, instance->signed_arena,
-                                       &instance->signed_verdicts, &error))) {
-        instance->signed_verdicts = (struct pm_signed_verdicts){0};
-        pm_log_warning(instance->log, "signed verdicts are not used: %s", error.message);
-    }
-    pm_buffer_finish(&text);
-    free(path);
-}
-
-/* What others found of variants; it says what is measured first, and binds nothing (HAZARDS 24). */
-static void load_races(struct pm_instance *instance)
-{
-    struct pm_error error = {0};
-    if (!pm_session_tests_variants(instance))
-        return;
-    instance->races_arena = pm_arena_create(PM_RACES_MEMORY_BYTES);
-    if (!instance->races_arena)
-        return;
-    if (!pm_races_cache_load(instance->game, instance->races_arena, &instance->races, &error)) {
-        instance->races = (struct pm_races){0};
-        if (error.code != PM_ERROR_STATE)
-            pm_log_warning(instance->log, "races of variants are not used: %s", error.message);
-    }
-}
-
-void pm_instance_open_database(struct pm_instance *instance)
-{
-    struct pm_error error = {0};
-    pthread_mutex_lock(&instance->journal_lock);
-    if (!instance->database_tried && !instance->passive) {
-        instance->database = pm_database_cache_open(instance->game, &error);
-        if (error.code != PM_OK && error.code != PM_ERROR_STATE)
-            pm_log_warning(instance->log, "the PGO database is not used: %s", error.message);
-        load_signed(instance);
-        load_races(instance);
-    }
-    instance->database_tried = true;
-    pthread_mutex_unlock(&instance->journal_lock);
 }
 
 #define RAISED_VERSION VK_API_VERSION_1_2

@@ -12,7 +12,5 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *,
 VKAPI_ATTR void VKAPI_CALL pm_DestroyInstance(VkInstance, const VkAllocationCallbacks *);
 
 struct pm_instance *pm_instance_reference(struct pm_instance *instance);
-/* Opens the game's PGO database, at the first call; before anything of a device is made. */
-void pm_instance_open_database(struct pm_instance *instance);
 /* The last release frees it. NULL is allowed. */
 void pm_instance_release(struct pm_instance *instance);

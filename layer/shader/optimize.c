@@ -123,6 +123,21 @@ static bool has_room(const struct pm_optimizer *optimizer)
     return pm_optimizer_has_room(optimizer, PM_ROOM_OPTIMIZED);
 }
 
+/* Whether a pipeline waits that something can be done for. None can while nobody knows what the
+ * database says. */
+static bool any_waits(struct pm_optimizer *optimizer)
+{
+    return !atomic_load(&optimizer->device->instance->database_due) &&
+           pm_waiting_any(&optimizer->waiting, has_room(optimizer));
+}
+
+static struct pm_pipeline *take_one(struct pm_optimizer *optimizer)
+{
+    return !atomic_load(&optimizer->device->instance->database_due)
+               ? pm_waiting_take(&optimizer->waiting, has_room(optimizer))
+               : NULL;
+}
+
 static void drop_job(struct pm_job *job)
 {
     struct pm_optimizer *optimizer = optimizer_of(job);
@@ -139,8 +154,7 @@ static bool queue_job(struct pm_optimizer *optimizer, bool runs)
     pthread_mutex_lock(&optimizer->lock);
     const bool wanted = !optimizer->stopping && compiler &&
                         (atomic_load(&optimizer->unsaved) || atomic_load(&optimizer->contest_due) ||
-                         atomic_load(&optimizer->retired_due) ||
-                         pm_waiting_any(&optimizer->waiting, has_room(optimizer)));
+                         atomic_load(&optimizer->retired_due) || any_waits(optimizer));
     const bool idle = runs || !optimizer->queued;
     optimizer->queued = wanted || (optimizer->queued && !runs);
     pthread_mutex_unlock(&optimizer->lock);
@@ -185,7 +199,7 @@ static void run_job(struct pm_job *job)
 {
     struct pm_optimizer *optimizer = optimizer_of(job);
     pm_optimizer_go_on(optimizer);
-    struct pm_pipeline *pipeline = pm_waiting_take(&optimizer->waiting, has_room(optimizer));
+    struct pm_pipeline *pipeline = take_one(optimizer);
     if (pipeline && !atomic_load(&pipeline->gone) && !atomic_load(&optimizer->device->lost))
         optimize(optimizer, pipeline);
     pm_pipeline_release(pipeline);
@@ -204,7 +218,8 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
     if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING))
         return;
     if (pm_waiting_try_put(&optimizer->waiting, pipeline)) {
-        try_queue_job(optimizer);
+        if (!atomic_load(&pipeline->device->instance->database_due))
+            try_queue_job(optimizer);
         return;
     }
     atomic_store(&pipeline->wish, PM_WISH_BOUND);
@@ -242,6 +257,11 @@ static void released(struct pm_device *device)
 {
     if (atomic_exchange(&device->optimizer->contest_blocked, false))
         atomic_store(&device->optimizer->contest_due, true);
+    queue_job(device->optimizer, false);
+}
+
+void pm_optimize_goes_on(struct pm_device *device)
+{
     queue_job(device->optimizer, false);
 }
 

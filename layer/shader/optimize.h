@@ -11,7 +11,8 @@
  * reached a pipeline waits until another one's variant goes.
  *
  * Everything is made from the record's canonical module and the PGO database of the session's
- * start. Where the database has no zero profile there is no optimizer, and nothing happens at all.
+ * start, or once it is packed (hooks/database.h). Where the database has no zero profile there is no
+ * optimizer, and nothing happens at all.
  *
  * Thread safety: any thread, but for creating and destroying the optimizer.
  */
@@ -59,6 +60,10 @@ static inline void pm_optimize_notice(struct pm_pipeline *pipeline)
     if (wish == PM_WISH_BOUND)
         pm_optimize_first_bind(pipeline);
 }
+
+/* The database is there now: what was bound meanwhile is specialized. The device has an optimizer.
+ */
+void pm_optimize_goes_on(struct pm_device *device);
 
 /* A heartbeat, for safe mode and what a bind left to do. */
 void pm_optimize_heartbeat(struct pm_device *device);

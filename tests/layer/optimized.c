@@ -14,7 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SHADERS = 8, SUBGROUP_SIZE = 32 };
+enum {
+    MOST_SHADERS = 8,
+    SUBGROUP_SIZE = 32,
+    LARGE = 4500,      /* shaders of a large game */
+    LARGE_POINTS = 60, /* of each */
+    MOST_BYTES = 1 << 26,
+};
 
 static struct {
     struct pm_shader_estimates shaders[MOST_SHADERS];
@@ -58,16 +64,15 @@ bool optimized_has_zeros(const struct pm_shader_key *key)
     return false;
 }
 
-static void write_database(void)
+static void write_shaders(struct pm_shader_estimates *shaders, size_t count)
 {
     struct pm_buffer encoded, body;
     struct pm_error error = {0};
     char path[200];
-    qsort(database.shaders, database.count, sizeof *database.shaders, by_key);
-    const struct pm_database whole = {
-        .game = "game", .shaders = database.shaders, .shader_count = database.count};
-    pm_buffer_init(&encoded, 1 << 20);
-    pm_buffer_init(&body, 1 << 20);
+    qsort(shaders, count, sizeof *shaders, by_key);
+    const struct pm_database whole = {.game = "game", .shaders = shaders, .shader_count = count};
+    pm_buffer_init(&encoded, MOST_BYTES);
+    pm_buffer_init(&body, MOST_BYTES);
     if (!pm_database_encode(&whole, &encoded, &error) ||
         !pm_compress(encoded.data, encoded.size, &body, &error))
         fail_msg("%s", error.message);
@@ -76,8 +81,15 @@ static void write_database(void)
     assert_non_null(file);
     assert_int_equal(fwrite(body.data, 1, body.size, file), body.size);
     fclose(file);
+    /* As who pulls it does. */
+    assert_true(pm_database_cache_pack(path, &error));
     pm_buffer_finish(&encoded);
     pm_buffer_finish(&body);
+}
+
+static void write_database(void)
+{
+    write_shaders(database.shaders, database.count);
 }
 
 static struct pm_ratio ratio(double low, double value, double high)
@@ -96,6 +108,36 @@ static void add(const struct pm_shader_estimates *estimates, const struct pm_poi
     *added = *estimates;
     added->published = true;
     added->points = points;
+}
+
+void optimized_make_large(void)
+{
+    struct pm_point_estimate *points = calloc((size_t)LARGE * LARGE_POINTS, sizeof *points);
+    struct pm_shader_estimates *all = calloc(LARGE + MOST_SHADERS, sizeof *all);
+    assert_non_null(points);
+    assert_non_null(all);
+    memcpy(all, database.shaders, database.count * sizeof *all);
+    for (uint32_t s = 0; s < LARGE; s++) {
+        struct pm_point_estimate *own = &points[(size_t)s * LARGE_POINTS];
+        for (uint32_t i = 0; i < LARGE_POINTS; i++) {
+            const double value = (s * 31 + i * 17) % 1000 / 1000.0;
+            own[i] = (struct pm_point_estimate){
+                .calls = s + i,
+                .sessions = 10,
+                .measures = {[PM_MEASURE_ZERO] = ratio(value, value, value),
+                             [PM_MEASURE_WRITES] = ratio(value, value, value)}};
+        }
+        all[database.count + s] =
+            (struct pm_shader_estimates){.key = pm_shader_key_compute("large", &s, 1),
+                                         .environment = {.subgroup_size = SUBGROUP_SIZE},
+                                         .kind = PM_KIND_ZERO,
+                                         .space = LARGE_POINTS,
+                                         .published = true,
+                                         .points = own};
+    }
+    write_shaders(all, database.count + LARGE);
+    free(all);
+    free(points);
 }
 
 static bool is(const struct pm_stored_shader *stored, const uint32_t *words, size_t size)

@@ -18,7 +18,10 @@ void optimized_enable(bool trust);
  * database that takes all their candidates for zeros. */
 void optimized_learn(void);
 
-/* The same of a test's own shader, which a session has stored. */
+/* 4,500 shaders that nobody has are in the database, too, until it is written anew. */
+void optimized_make_large(void);
+
+/* The same as optimized_learn of a test's own shader, which a session has stored. */
 void optimized_learn_of(const uint32_t *words, size_t size);
 
 /* Likewise, but it has blocks and no zeros: no subgroup enters the second. */

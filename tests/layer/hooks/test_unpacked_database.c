@@ -1,0 +1,192 @@
+/* Where the PGO database does not lie packed, as after an update of the layer: it is packed in the
+ * background (database.h), and no device waits for it. */
+#include "tests/layer/optimized.h"
+#include "tests/patience.h"
+
+#include "aggregator_client/disk/database_cache.h"
+#include "base/clock.h"
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct pm_harness h;
+
+/* 0: there is no packed database. */
+static ino_t packed(void)
+{
+    char path[200];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/game.pmpack", pm_layered_home());
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+static const char *pmdb(void)
+{
+    static char path[200];
+    snprintf(path, sizeof path, "%s/game.pmdb", pm_layered_home());
+    return path;
+}
+
+static void lies_unpacked(bool can_be_kept)
+{
+    char path[200], full[200];
+    snprintf(path, sizeof path, "%s/game.pmpack", pm_layered_home());
+    snprintf(full, sizeof full, "%s/game.pmpack/full", pm_layered_home());
+    rmdir(full);
+    rmdir(path);
+    optimized_learn();
+    optimized_make_large();
+    optimized_enable(true);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    /* Where a folder is no file can be put. */
+    assert_int_equal(unlink(path), 0);
+    if (can_be_kept)
+        return;
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(mkdir(full, 0700), 0);
+}
+
+/* A pipeline is bound again and again until it is specialized. */
+static bool is_specialized(struct pm_harness *harness)
+{
+    VkPipeline pipeline = optimized_compute(harness);
+    uint64_t until = 0;
+    while (optimized_effective(harness, pipeline, VK_PIPELINE_BIND_POINT_COMPUTE) == pipeline &&
+           patience(&until))
+        ;
+    const bool specialized =
+        optimized_effective(harness, pipeline, VK_PIPELINE_BIND_POINT_COMPUTE) != pipeline;
+    harness->vk.DestroyPipeline(harness->device, pipeline, NULL);
+    return specialized;
+}
+
+static void a_session_packs_and_uses_it(void **state)
+{
+    (void)state;
+    lies_unpacked(true);
+    pm_harness_open(&h, NULL);
+    assert_int_equal(packed(), 0);
+    assert_true(is_specialized(&h));
+    assert_int_not_equal(packed(), 0);
+    optimized_assert_logged("the PGO database was packed", 1);
+    pm_harness_close(&h);
+}
+
+static void where_it_cannot_be_kept_too(void **state)
+{
+    (void)state;
+    lies_unpacked(false);
+    pm_harness_open(&h, NULL);
+    assert_true(is_specialized(&h));
+    pm_harness_close(&h);
+}
+
+static long resident(void)
+{
+    long pages = 0, found = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%ld %ld", &pages, &found), 2);
+    fclose(file);
+    return found * sysconf(_SC_PAGESIZE);
+}
+
+/* What vkCreateDevice takes of its thread, nanoseconds, and of memory, bytes. */
+struct creation {
+    int64_t took;
+    long grown;
+};
+
+static struct creation create_device(void)
+{
+    pm_harness_open_instance(&h, &(struct pm_harness_options){0});
+    const long before = resident();
+    const int64_t began = pm_used_by_thread();
+    PM_CHECK(pm_harness_create_device(&h, &(struct pm_harness_options){0}));
+    const struct creation creation = {pm_used_by_thread() - began, resident() - before};
+    pm_harness_close(&h);
+    return creation;
+}
+
+enum { PACKED, UNPACKED, NEVER_KEPT, STATES };
+
+/* It takes less than 2 ms and 1 MiB more than where the database lies packed. */
+static void no_device_waits_for_it(void **state)
+{
+    (void)state;
+    enum { TIMES = 3 };
+    struct creation least[STATES];
+    for (int i = 0; i < STATES; i++) {
+        least[i] = (struct creation){INT64_MAX, LONG_MAX};
+        /* The first session of all loads libraries. */
+        for (int n = 0; n < TIMES; n++) {
+            lies_unpacked(i != NEVER_KEPT);
+            if (i == PACKED)
+                assert_true(pm_database_cache_pack(pmdb(), NULL));
+            const struct creation creation = create_device();
+            least[i].took = creation.took < least[i].took ? creation.took : least[i].took;
+            least[i].grown = creation.grown < least[i].grown ? creation.grown : least[i].grown;
+        }
+        print_message("%ld us, %ld KiB\n", (long)(least[i].took / 1000), least[i].grown / 1024);
+        assert_true(least[i].took < least[PACKED].took + 2 * PM_MILLISECOND);
+        assert_true(least[i].grown < least[PACKED].grown + (1 << 20));
+    }
+    optimized_assert_logged("the PGO database was packed", 0);
+}
+
+/* One packs it, and all go on with it. */
+static void two_devices(void **state)
+{
+    (void)state;
+    lies_unpacked(true);
+    pm_harness_open(&h, NULL);
+    struct pm_harness second = h;
+    PM_CHECK(pm_harness_create_device(&second, &(struct pm_harness_options){0}));
+    pm_harness_open_rest(&second);
+    assert_true(is_specialized(&second));
+    assert_true(is_specialized(&h));
+    optimized_assert_logged("the PGO database was packed", 1);
+    pm_harness_close_device(&second);
+    pm_harness_close(&h);
+}
+
+/* The device goes while its thread is at it: the next one goes on with it. */
+static void a_device_goes_meanwhile(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    uint32_t tries = 0;
+    /* On a busy machine it may be done before this thread sees that it began. */
+    do {
+        if (tries > 0)
+            pm_harness_close(&h);
+        lies_unpacked(true);
+        pm_harness_open(&h, NULL);
+        while (optimized_logged("the PGO database is being packed") == tries && patience(&until))
+            ;
+        tries++;
+        pm_harness_close_device(&h);
+    } while (packed() != 0 && patience(&until));
+    assert_int_equal(packed(), 0);
+    optimized_assert_logged("the PGO database is being packed", tries);
+    optimized_assert_logged("the PGO database was packed", tries - 1);
+    PM_CHECK(pm_harness_create_device(&h, &(struct pm_harness_options){0}));
+    pm_harness_open_rest(&h);
+    assert_true(is_specialized(&h));
+    optimized_assert_logged("the PGO database was packed", tries);
+    pm_harness_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_session_packs_and_uses_it),
+        PM_LAYERED_TEST(where_it_cannot_be_kept_too),
+        PM_LAYERED_TEST(no_device_waits_for_it),
+        PM_LAYERED_TEST(two_devices),
+        PM_LAYERED_TEST(a_device_goes_meanwhile),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

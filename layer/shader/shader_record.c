@@ -14,6 +14,7 @@ struct pm_raw_shader {
     uint32_t subgroup_size;
     pthread_mutex_t lock; /* held while the shader is canonicalized, so that it happens once */
     bool tried, keyed, named;
+    bool looked, allowed;            /* whether the driver may do without its casts, and it may */
     struct pm_shader_key key;        /* when keyed */
     struct pm_shader_record *record; /* NULL: none, and why when tried */
     struct pm_error error;
@@ -295,4 +296,23 @@ bool pm_shader_records_known(struct pm_shader_records *records,
     *key = raw->key;
     pthread_mutex_unlock(&raw->lock);
     return known;
+}
+
+bool pm_shader_records_allow(struct pm_shader_records *records,
+                             const struct pm_shader_request *request)
+{
+    struct pm_asked_shader asked;
+    struct pm_raw_shader *raw = get_requested(records, request, &asked, NULL);
+    if (!raw)
+        return false;
+    bool allowed = false;
+    if (pthread_mutex_trylock(&raw->lock) == 0) {
+        if (!raw->looked && !raw->tried)
+            raw->allowed = pm_shader_may_do_without_casts(records->device, &asked.words, NULL);
+        raw->looked = true;
+        allowed = raw->tried ? raw->record != NULL : raw->allowed;
+        pthread_mutex_unlock(&raw->lock);
+    }
+    finish_asked(&asked);
+    return allowed;
 }

@@ -63,6 +63,12 @@ bool pm_shader_records_key(struct pm_shader_records *records,
 bool pm_shader_records_known(struct pm_shader_records *records,
                              const struct pm_shader_request *request, struct pm_shader_key *key);
 
+/* Whether the driver may have variants of a shader whose key is known, though it was not
+ * canonicalized in this session: another one with casts may have the same key (hiding_casts.h).
+ * false also where somebody is about to find out. Reads the words at most. */
+bool pm_shader_records_allow(struct pm_shader_records *records,
+                             const struct pm_shader_request *request);
+
 /* The record of a shader, canonicalized now or taken from this session or the shader store. NULL:
  * it can have none, which is remembered; *first says whether this is the first time it was found
  * out, so that it is logged once. */

@@ -30,18 +30,37 @@ static bool find_zeros(const struct pm_device *device, const struct pm_shader_ke
     return false;
 }
 
+/* What of it is to be used, if it is known. */
+static bool uses_zeros(const struct pm_device *device)
+{
+    return device->instance->config.optimize.zero && device->abilities.subgroup_vote;
+}
+
+static bool uses_blocks(const struct pm_device *device)
+{
+    const struct pm_config *config = &device->instance->config;
+    return config->optimize.blocks && config->optimize.block_passes;
+}
+
+uint32_t pm_known_once_packed(const struct pm_device *device)
+{
+    return !atomic_load(&device->instance->database_due)
+               ? 0
+               : (uses_zeros(device) ? (uint32_t)PM_KNOWN_ZEROS : 0) |
+                     (uses_blocks(device) ? (uint32_t)PM_KNOWN_BLOCKS : 0);
+}
+
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
                             uint32_t subgroup_size)
 {
     const struct pm_instance *instance = device->instance;
     const struct pm_packed_database *database = instance->database;
     const struct pm_environment environment = {.subgroup_size = subgroup_size};
-    const bool zeros = instance->config.optimize.zero && device->abilities.subgroup_vote &&
+    const bool zeros = uses_zeros(device) &&
                        (pm_packed_database_has_of(database, key, &environment, PM_KIND_ZERO) ||
                         (device->trials && pm_packed_database_is_provisional(
                                                database, key, &environment, PM_KIND_ZERO)));
-    const bool blocks = instance->config.optimize.blocks &&
-                        instance->config.optimize.block_passes &&
+    const bool blocks = uses_blocks(device) &&
                         pm_packed_database_has_of(database, key, &environment, PM_KIND_BLOCK);
     const bool values =
         pm_session_knows_values(instance) && pm_values_store_knows(instance->values, key);

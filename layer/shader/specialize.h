@@ -14,6 +14,9 @@
 uint32_t pm_known_of_shader(const struct pm_device *device, const struct pm_shader_key *key,
                             uint32_t subgroup_size);
 
+/* Likewise, what may be known of any shader once the database is packed; 0: it is. */
+uint32_t pm_known_once_packed(const struct pm_device *device);
+
 /* Makes of the shader's canonical words, or of what was made of them, a variant of A-Z testing,
  * with what is known of its blocks, of which passes run as the config has it, and none where
  * blocks are withheld (enum pm_part). No words: there is none. */

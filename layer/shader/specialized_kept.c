@@ -5,7 +5,6 @@
 #include "layer/core/session.h"
 #include "profile/machine_lot.h"
 #include "profile/verdicts.h"
-#include "shader_rewrite/quirks/quirks.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,14 +62,6 @@ static uint64_t options_pushed(const struct pm_specialized_kept *kept, uint32_t 
     return pm_random_mix(kept->options + 2 * (uint64_t)of + (UINT64_C(1) << 32));
 }
 
-/* There is a driver that must not have a shader which does without some casts of its original; that
- * is found out when it is canonicalized. */
-static bool may_skip_canonicalizing(const struct pm_device *device)
-{
-    const struct pm_driver driver = pm_device_driver(device);
-    return !(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST);
-}
-
 struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
 {
     struct pm_specialized_kept *kept = calloc(1, sizeof *kept);
@@ -88,9 +79,8 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     kept->verdicts = pm_session_verdicts(device->instance);
     kept->words = pm_words_store_open(NULL, (uint64_t)config->limits.shader_store_mib << 20);
     kept->options = options_of(device);
-    kept->any = kept->words && may_skip_canonicalizing(device) &&
-                (pm_verdicts_any_at_once(kept->verdicts, &environment) ||
-                 device->instance->signed_verdicts.count > 0);
+    kept->any = kept->words && (pm_verdicts_any_at_once(kept->verdicts, &environment) ||
+                                device->instance->signed_verdicts.count > 0);
     if (kept->any)
         kept->sum = pm_verdicts_sum_at_once(kept->verdicts, &environment, time(NULL),
                                             config->optimize.agreeing_sessions);

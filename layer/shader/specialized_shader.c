@@ -410,6 +410,19 @@ static const struct pm_specialized_shader *note(struct pm_specialized_shaders *s
     return usable ? &shader->made : NULL;
 }
 
+/* The same of what may be known besides: what is proven is so whatever the database says now. */
+static struct shader *load_any_proven(struct pm_specialized_shaders *shaders,
+                                      const struct pm_shader_key *from, uint32_t subgroup_size,
+                                      enum pm_specialized_use use, enum pm_uniform_reads reads,
+                                      uint32_t of, uint32_t besides)
+{
+    for (uint32_t bits = besides;; bits = (bits - 1) & besides) {
+        struct shader *shader = load_proven(shaders, from, subgroup_size, use, reads, of | bits);
+        if (shader || bits == 0)
+            return shader;
+    }
+}
+
 const struct pm_specialized_shader *
 pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
                               const struct pm_shader_request *request, enum pm_specialized_use use,
@@ -427,12 +440,16 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
         return NULL;
     const uint32_t of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     /* A recipe's variant needs nothing to be known. */
-    if (!of && (pushed || !pm_session_tests_variants(shaders->device->instance)))
+    const uint32_t besides = pm_known_once_packed(shaders->device);
+    if (!of && !besides && (pushed || !pm_session_tests_variants(shaders->device->instance)))
         return NULL;
     pthread_mutex_lock(&shaders->lock);
     struct shader *shader = find_proven(shaders, &key, request->subgroup_size, use, reads);
     if (!shader)
-        shader = load_proven(shaders, &key, request->subgroup_size, use, reads, of);
+        shader = load_any_proven(shaders, &key, request->subgroup_size, use, reads, of, besides);
+    /* Another shader may have the same canonical form, of which the variant was made. */
+    if (shader && !pm_shader_records_allow(shaders->device->pipelines->records, request))
+        shader = NULL;
     if (shader && (pm_specialized_parts(&shader->made) & withheld) != 0)
         shader = NULL;
     const struct pm_specialized_shader *found = note(shaders, shader, cost);

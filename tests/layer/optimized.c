@@ -8,6 +8,7 @@
 #include "tests/layer/pipelines.h"
 #include "weighted.comp.h"
 #include "weighted.frag.h"
+#include "weighted_casts.comp.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -149,6 +150,7 @@ static bool is(const struct pm_stored_shader *stored, const uint32_t *words, siz
 static bool is_ours(const struct pm_stored_shader *stored)
 {
     return is(stored, weighted_comp, sizeof weighted_comp) ||
+           is(stored, weighted_casts_comp, sizeof weighted_casts_comp) ||
            is(stored, weighted_frag, sizeof weighted_frag) ||
            (database.also && is(stored, database.also, database.also_size));
 }
@@ -418,6 +420,11 @@ const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size)
 VkPipeline optimized_compute(struct pm_harness *h)
 {
     return pm_harness_compute_of(h, weighted_comp, sizeof weighted_comp, h->layout);
+}
+
+VkPipeline optimized_compute_with_casts(struct pm_harness *h)
+{
+    return pm_harness_compute_of(h, weighted_casts_comp, sizeof weighted_casts_comp, h->layout);
 }
 
 VkPipeline optimized_graphics(struct pm_harness *h)

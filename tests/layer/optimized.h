@@ -56,6 +56,8 @@ const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size);
 
 /* Pipelines of the shaders. */
 VkPipeline optimized_compute(struct pm_harness *harness);
+/* The same shader as the first but for casts that keep some compilers from folding. */
+VkPipeline optimized_compute_with_casts(struct pm_harness *harness);
 VkPipeline optimized_graphics(struct pm_harness *harness);
 
 /* Learns, and opens a session in which what is built is used at once. */

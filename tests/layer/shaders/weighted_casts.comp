@@ -1,0 +1,13 @@
+#version 450
+// The same as weighted.comp but for casts, as translation layers have them; its canonical form is the same.
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer Values { float values[]; };
+
+void main()
+{
+    uint at = gl_GlobalInvocationID.x;
+    float weight = values[at], x = values[at + 64];
+    float heavy = sin(x) * pow(abs(x), 1.7) + cos(x * 3.0) * exp2(x) + sqrt(abs(x)) * log2(2.0 + x * x) +
+                  atan(x) * tan(x * 0.5) + inversesqrt(1.0 + x * x) * sin(x * 7.0) + pow(abs(x) + 0.5, 2.3);
+    values[at] = uintBitsToFloat(floatBitsToUint(weight * heavy));
+}

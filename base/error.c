@@ -1,5 +1,6 @@
 #include "base/error.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Cuts a message that filled its array back to a whole UTF-8 character, and keeps it on one line.
@@ -76,5 +77,22 @@ bool pm_fail_prefix(struct pm_error *error, const char *format, ...)
         fill(error, error->code, format, arguments, old);
         va_end(arguments);
     }
+    return false;
+}
+
+struct pm_error *pm_error_keep(const struct pm_error *error)
+{
+    struct pm_error *kept = malloc(sizeof *kept);
+    if (kept)
+        *kept = *error;
+    return kept;
+}
+
+bool pm_error_recall(const struct pm_error *kept, struct pm_error *error)
+{
+    if (!kept)
+        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
+    if (error)
+        *error = *kept;
     return false;
 }

@@ -17,7 +17,7 @@ struct pm_raw_shader {
     bool looked, allowed;            /* whether the driver may do without its casts, and it may */
     struct pm_shader_key key;        /* when keyed */
     struct pm_shader_record *record; /* NULL: none, and why when tried */
-    struct pm_error error;
+    struct pm_error *error; /* of that; owned; NULL: memory was out, or there is a record */
     struct pm_raw_shader *next;
 };
 
@@ -55,6 +55,7 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
         for (struct pm_raw_shader *raw = records->raws[i], *next; raw; raw = next) {
             next = raw->next;
             pthread_mutex_destroy(&raw->lock);
+            free(raw->error);
             free(raw);
         }
     }
@@ -127,14 +128,17 @@ static struct pm_raw_shader *get_raw(struct pm_shader_records *records,
     return raw;
 }
 
-/* Counted for who asks why a game has so little to show; not what may be otherwise next time. */
-static void note_left_alone(const struct pm_shader_records *records,
-                            const struct pm_raw_shader *raw)
+/* Why there is no record of it. Counted for who asks why a game has so little to show; not what may
+ * be otherwise next time. Under the raw's lock. */
+static void leave_alone(const struct pm_shader_records *records, struct pm_raw_shader *raw,
+                        const struct pm_error *error)
 {
-    if (raw->error.code == PM_ERROR_INPUT || raw->error.code == PM_ERROR_UNSUPPORTED ||
-        raw->error.code == PM_ERROR_LIMIT)
+    free(raw->error);
+    raw->error = pm_error_keep(error);
+    if (error->code == PM_ERROR_INPUT || error->code == PM_ERROR_UNSUPPORTED ||
+        error->code == PM_ERROR_LIMIT)
         pm_left_alone_note(NULL, records->device->instance->game, pm_canonicalize_recipe(),
-                           &raw->digest, raw->error.message);
+                           &raw->digest, error->message);
 }
 
 /* What the game calls the shader's module, for people; under the raw's lock. */
@@ -159,10 +163,11 @@ static bool find_key(struct pm_shader_records *records, struct pm_raw_shader *ra
     } else if (!records->store || !pm_shader_store_find(records->store, pm_canonicalize_recipe(),
                                                         &raw->digest, &raw->key, NULL)) {
         struct pm_words canonical;
+        struct pm_error error = {0};
         if (!pm_shader_canonicalize(records->device, records->store, &raw->digest, asked,
-                                    &canonical, &raw->error)) {
+                                    &canonical, &error)) {
             raw->tried = true;
-            note_left_alone(records, raw);
+            leave_alone(records, raw, &error);
             return false;
         }
         raw->key = pm_shader_key_compute(pm_canonicalize_recipe(), canonical.data, canonical.count);
@@ -175,17 +180,18 @@ static void make_record(struct pm_shader_records *records, struct pm_raw_shader 
                         const struct pm_asked_shader *asked)
 {
     struct pm_words canonical;
+    struct pm_error error = {0};
     raw->tried = true;
-    if (pm_shader_may_do_without_casts(records->device, &asked->words, &raw->error) &&
+    if (pm_shader_may_do_without_casts(records->device, &asked->words, &error) &&
         pm_shader_canonicalize(records->device, records->store, &raw->digest, asked, &canonical,
-                               &raw->error)) {
-        if (pm_shader_may_be_changed(records->device, &canonical, &raw->error))
-            raw->record = add_record(records, asked->request, &canonical, &raw->error);
+                               &error)) {
+        if (pm_shader_may_be_changed(records->device, &canonical, &error))
+            raw->record = add_record(records, asked->request, &canonical, &error);
         else
             pm_words_finish(&canonical);
     }
     if (!raw->record)
-        note_left_alone(records, raw);
+        leave_alone(records, raw, &error);
 }
 
 static void finish_asked(struct pm_asked_shader *asked)
@@ -236,8 +242,8 @@ struct pm_shader_record *pm_shader_records_get(struct pm_shader_records *records
     struct pm_shader_record *record = raw->record;
     if (record && !raw->named) /* it may be named after its first pipeline was made */
         keep_name(records, raw, &asked);
-    if (!record && error)
-        *error = raw->error;
+    if (!record)
+        pm_error_recall(raw->error, error);
     pthread_mutex_unlock(&raw->lock);
     finish_asked(&asked);
     return record;
@@ -257,8 +263,8 @@ bool pm_shader_records_key(struct pm_shader_records *records,
     const bool found =
         raw->keyed || ((!raw->tried || raw->record) && find_key(records, raw, &asked));
     *key = raw->key;
-    if (!found && error)
-        *error = raw->error;
+    if (!found)
+        pm_error_recall(raw->error, error);
     pthread_mutex_unlock(&raw->lock);
     finish_asked(&asked);
     return found;

@@ -10,7 +10,7 @@ struct instrumented {
     pthread_mutex_t lock; /* held while it is made, so that it is made once */
     bool tried, made;
     struct pm_instrumented module;
-    struct pm_error error; /* when tried and not made */
+    struct pm_error *error; /* when tried and not made; owned */
 };
 
 struct pm_record_batch {
@@ -34,6 +34,7 @@ void pm_record_batches_destroy(struct pm_record_batch *batches, uint32_t count)
             struct instrumented *instrumented = &batches[i].by_early_tests[early];
             if (instrumented->made)
                 pm_instrumented_finish(&instrumented->module);
+            free(instrumented->error);
             pthread_mutex_destroy(&instrumented->lock);
         }
     }
@@ -88,13 +89,16 @@ const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device
     pthread_mutex_lock(&instrumented->lock);
     *first = !instrumented->tried;
     if (!instrumented->tried) {
+        struct pm_error found;
         instrumented->tried = true;
-        instrumented->made = pm_record_points_instrument(
-            points, &record->canonical, &info, &instrumented->module, &instrumented->error);
+        instrumented->made = pm_record_points_instrument(points, &record->canonical, &info,
+                                                         &instrumented->module, &found);
+        if (!instrumented->made)
+            instrumented->error = pm_error_keep(&found);
     }
     const bool made = instrumented->made;
-    if (!made && error)
-        *error = instrumented->error;
+    if (!made)
+        pm_error_recall(instrumented->error, error);
     pthread_mutex_unlock(&instrumented->lock);
     return made ? &instrumented->module : NULL;
 }

@@ -1,0 +1,102 @@
+/* What the layer's memory of 3,000 pipelines of 600 shaders comes to where all are bound, sampled
+ * in a window that stays open, and specialized: as many of each as limits.variants allows. */
+#include "tests/layer/levels.h"
+#include "tests/patience.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { WARM_UP = 8, SHADERS = 600, STATES = 5, VARIANTS = 256 };
+
+static struct pm_harness h;
+
+/* Bytes that are allocated, of whichever thread. The code that is brought in does not grow with
+ * pipelines, and the null driver's buffers are the device's memory (limits.counter_memory_mib). */
+static long allocated(void)
+{
+    return (long)mallinfo2().uordblks;
+}
+
+static bool all_are_made(void)
+{
+    return pm_layered_logged("made a variant of shader") >= VARIANTS &&
+           pm_layered_logged("is used from now on") >= VARIANTS;
+}
+
+/* Draws with all of them until as much is made as may be; without the layer, a few times. Nothing
+ * is freed before the process ends. */
+static void draw_all(const struct level *level, VkCommandBuffer buffer, enum pm_layered how)
+{
+    enum { FRAMES = 20 };
+    uint64_t until = 0;
+    for (int i = 0; i < FRAMES; i++)
+        level_frame(level, &h, buffer);
+    while (how != PM_LAYER_OFF && !all_are_made() && patience(&until))
+        level_frame(level, &h, buffer);
+    assert_true(how == PM_LAYER_OFF || all_are_made());
+}
+
+static long cost_of_pipelines(enum pm_layered how)
+{
+    struct level few, level;
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t until = 0;
+    /* These bring in the code, our threads' too. */
+    level_make(&few, &h, SHADERS, WARM_UP, STATES);
+    do
+        level_frame(&few, &h, buffer);
+    while (how != PM_LAYER_OFF && pm_layered_logged("is used from now on") == 0 &&
+           patience(&until));
+    const long before = allocated();
+    level_make(&level, &h, 0, SHADERS, STATES);
+    draw_all(&level, buffer, how);
+    return allocated() - before;
+}
+
+/* In a process of its own, so that nothing that was freed before is used. */
+static long measure(enum pm_layered how)
+{
+    int ends[2], status;
+    long bytes = -1;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        pm_layered_enable(how);
+        setenv("PM_NULL_RECORD", "0", 1);
+        setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "1", 1);
+        setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "0.05", 1);
+        setenv("PIECEMEAL_DEBUG_RECIPE", "any", 1);
+        pm_harness_open(&h, NULL);
+        bytes = cost_of_pipelines(how);
+        _exit(write(ends[1], &bytes, sizeof bytes) != (ssize_t)sizeof bytes);
+    }
+    assert_true(child > 0);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &bytes, sizeof bytes), (ssize_t)sizeof bytes);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return bytes;
+}
+
+static void what_is_sampled_and_specialized_is_cheap(void **state)
+{
+    (void)state;
+    const long without = measure(PM_LAYER_OFF);
+    const long with = measure(PM_LAYER_IMPLICIT);
+    print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", SHADERS * STATES,
+                  without / 1024, with / 1024);
+    assert_true(with - without < (long)19 << 20);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(what_is_sampled_and_specialized_is_cheap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -6,6 +6,7 @@
  *     draw, dispatch      in one command buffer
  *     bind                a compute pipeline, the same again and again
  *     bind2, gbind2       two compute or graphics pipelines in turn
+ *     kbind2, kgbind2     the same in a recording that may be submitted again
  *     object              a compute shader object, the same again and again
  *     gobject2            two pairs of vertex and fragment shader objects in turn
  *     occlusion           an occlusion query, begun and ended
@@ -122,12 +123,15 @@ static const struct {
     void (*once)(const struct recording *r, unsigned long i);
     bool in_pass, alone; /* inside a render pass; not inside a recording */
     bool objects;        /* with VK_EXT_shader_object */
+    bool kept;           /* the recording may be submitted again */
 } kinds[] = {
     {"draw", do_draw, true, false},
     {"dispatch", do_dispatch, false, false},
     {"bind", do_bind, false, false},
     {"bind2", do_bind2, false, false},
     {"gbind2", do_gbind2, false, false},
+    {"kbind2", do_bind2, false, false, false, true},
+    {"kgbind2", do_gbind2, false, false, false, true},
     {"occlusion", do_occlusion, false, false},
     {"pass", do_pass, false, false},
     {"rendering", do_rendering, false, false},
@@ -188,7 +192,8 @@ static void record(struct pm_harness *harness, int kind, unsigned long count)
     if (kinds[kind].objects)
         make_objects(&r);
     if (!kinds[kind].alone) {
-        pm_harness_begin(harness, r.buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        pm_harness_begin(harness, r.buffer,
+                         kinds[kind].kept ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         pm_harness_bind_set(harness, r.buffer);
         harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, r.compute[0]);
         if (kinds[kind].in_pass)

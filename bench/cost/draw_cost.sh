@@ -27,6 +27,12 @@ for p in ${PM_P-0.01 0.05 1}; do
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
         PIECEMEAL_DEBUG_SYNCHRONOUS=true
 done
+# Where each shader has a recipe's variant, which is used without a trial (debug.recipe).
+for p in ${PM_STANDS-}; do
+    row "Piecemeal, in a window, p = $p, where variants stand" "$few" "$many" "${ours[@]}" \
+        PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
+        PIECEMEAL_DEBUG_SYNCHRONOUS=true PIECEMEAL_DEBUG_RECIPE=any
+done
 [ "${PM_OTHERS-yes}" = yes ] || exit 0
 if installed VkLayer_MESA_overlay.json; then
     row "Mesa's overlay" 5000 25000 VK_INSTANCE_LAYERS=VK_LAYER_MESA_overlay

@@ -257,6 +257,8 @@ static bool begin_twice(struct pm_command *command)
     if (command->predicated == NULL)
         return false;
     command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
+    for (int point = 0; point < PM_BIND_POINTS; point++)
+        command->predicated->chances[point] = command->device->sampling->probability;
     /* Nothing is bound yet. */
     command->countdown = 0;
     pm_command_count_twice(command, 0);

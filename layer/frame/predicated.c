@@ -114,22 +114,24 @@ static bool take_sure(struct pm_command *command, const struct pm_pipeline *pipe
     return !atomic_load(&pipeline->told) && pm_command_reserve_sure(command, 1) > 0;
 }
 
-/* The most of any bind point's. */
-static double chance(const struct pm_command *command)
+_Static_assert(PM_BIND_POINTS == 2, "predicated_calls.h has a chance for each");
+
+/* The most of any bind point's, of which one has another now. What the other's has become since it
+ * was found (a variant was made, words are free again) counts from its next bind on: a call is
+ * never chosen with more than what the countdown was drawn with, and what it is chosen with is
+ * known. */
+static double most_chance(struct pm_command *command, int point)
 {
-    double most = 0;
-    for (int point = 0; point < PM_BIND_POINTS; point++) {
-        const double one = choice_at(command, point).chance;
-        most = one > most ? one : most;
-    }
-    return most;
+    double *chances = command->predicated->chances;
+    chances[point] = choice_at(command, point).chance;
+    return chances[0] > chances[1] ? chances[0] : chances[1];
 }
 
-void pm_predicated_bound(struct pm_command *command)
+void pm_predicated_bound(struct pm_command *command, int point)
 {
     if (command->recording != PM_RECORDING_SAMPLED)
         return;
-    const double now = chance(command);
+    const double now = most_chance(command, point);
     /* The countdown has no memory. */
     if (now != command->predicated->chance)
         pm_command_count_twice(command, now);
@@ -186,7 +188,8 @@ struct pm_predicated_pair pm_predicated_begins(struct pm_command *command, int p
     if (chosen)
         atomic_store(&pipeline->told, true);
     command->countdown = 0; /* it is through, whatever follows is looked at for */
-    pm_command_count_twice(command, chance(command));
+    (void)most_chance(command, PM_GRAPHICS);
+    pm_command_count_twice(command, most_chance(command, PM_COMPUTE));
     if (chosen)
         begin_predicate(command, pair.offset, true);
     return pair;

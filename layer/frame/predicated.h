@@ -35,9 +35,9 @@ struct pm_predicated_pair {
     uint32_t offset;                /* bytes in the buffer */
 };
 
-/* The game has bound something in a recording with `predicated`: draws the countdown anew where the
- * chance is another one. */
-void pm_predicated_bound(struct pm_command *command);
+/* The game has bound something at the bind point in a recording with `predicated`: draws the
+ * countdown anew where the chance is another one. */
+void pm_predicated_bound(struct pm_command *command, int point);
 
 /* A call at which the countdown was through: draws the next; where there is a variant the game's
  * call that follows is under a predicate, and pm_predicated_again is owed, then the call again,

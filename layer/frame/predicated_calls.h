@@ -30,13 +30,15 @@ struct pm_predicated {
     uint32_t *blocks;                 /* bytes in the buffer: of calls 0…3, 4…7, … */
     uint32_t count, capacity;         /* of calls */
     double chance;                    /* of each call that the countdown was drawn with */
-    uint64_t drawn;                   /* sum of the countdowns that were drawn */
-    uint64_t recorded;                /* calls in the recording, once it has ended */
-    uint32_t sure;                    /* that are still to be chosen for sure */
-    uint32_t reserved;                /* of the device's sure ones, those included */
-    struct pm_picks picked;           /* whose words are 1 behind the latest submission */
-    struct pm_picks next;             /* likewise, behind the one that is being made */
-    uint32_t written;                 /* index + 1 of the queue that wrote its words last, or made
-                                         them visible since; 0: none did */
-    uint64_t update;                  /* the latest that it was looked at for (pm_queue.updates) */
+    double chances[2];      /* by bind point: of what is bound, when that was bound or when
+                               a call was looked at last */
+    uint64_t drawn;         /* sum of the countdowns that were drawn */
+    uint64_t recorded;      /* calls in the recording, once it has ended */
+    uint32_t sure;          /* that are still to be chosen for sure */
+    uint32_t reserved;      /* of the device's sure ones, those included */
+    struct pm_picks picked; /* whose words are 1 behind the latest submission */
+    struct pm_picks next;   /* likewise, behind the one that is being made */
+    uint32_t written;       /* index + 1 of the queue that wrote its words last, or made
+                               them visible since; 0: none did */
+    uint64_t update;        /* the latest that it was looked at for (pm_queue.updates) */
 };

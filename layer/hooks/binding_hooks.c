@@ -17,7 +17,7 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
 {
     const uint64_t standing = pm_binding_stand(device, command, index, game, known);
     if (command != NULL && command->predicated != NULL)
-        pm_predicated_bound(command);
+        pm_predicated_bound(command, index);
     if (standing != game) {
         pm_ab_bound(device->ab);
         pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
@@ -55,7 +55,7 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
             return;
         }
         if (PM_UNLIKELY(command->predicated != NULL))
-            pm_predicated_bound(command);
+            pm_predicated_bound(command, index);
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }

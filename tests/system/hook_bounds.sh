@@ -36,4 +36,9 @@ kinds="draw dispatch bind2 gbind2"
 measure 0.01 "$kinds"
 bound "$outside" "$kinds" 5 5 16 16
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 40 40 115 115
+# In recordings that may be submitted again a bind also says how often its calls are chosen.
+kinds="kbind2 kgbind2"
+measure 0.01 "$kinds"
+bound "$outside" "$kinds" 175 175
+bound "Piecemeal, in a window, p = 0.01" "$kinds" 195 195
 [ $failed = 0 ] || fail "more instructions than they may take"

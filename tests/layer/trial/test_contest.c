@@ -203,7 +203,8 @@ static void another_process_tries_what_won(void **state)
         optimized_assert_logged("is used from now on", session);
         assert_true((pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp") > 0) ==
                     (session == 2));
-        assert_int_equal(seen.count, 2);
+        /* What is proven is made at once, so that the game's own need not run. */
+        assert_in_range(seen.count, session == 2 ? 2 : 1, 2);
         close_session();
     }
     optimized_assert_logged("the fastest is", 1);

@@ -185,12 +185,12 @@ struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *c)
                        PM_IR_ARGS(pm_ir_word(SpvStorageClassFunction), pm_ir_id(uint_of(c, 0))));
 }
 
-/* A whole entry is noted, where `whole`. */
+/* A whole entry is noted, where `whole`; NULL: always. */
 static void note(const struct pm_block_counts *c, uint32_t unit, struct pm_ir_def *whole)
 {
     struct pm_ir_def *turns = c->turns[unit], *variable = turns ? turns : c->marks[unit / BITS];
     struct pm_ir_def *value = uint_of(c, turns ? 1 : UINT32_C(1) << unit % BITS);
-    struct pm_ir_def *noted = build_select(c, whole, value, uint_of(c, 0));
+    struct pm_ir_def *noted = whole ? build_select(c, whole, value, uint_of(c, 0)) : value;
     store(c, variable, build_uint(c, turns ? SpvOpIAdd : SpvOpBitwiseOr, load(c, variable), noted));
 }
 
@@ -201,13 +201,21 @@ static bool leaves(const struct pm_ir_instr *instr)
            instr->opcode == SpvOpDemoteToHelperInvocation;
 }
 
-/* Finds how many places there are where lanes leave, and whether they may do so as helpers. */
-static void find_leaving(struct pm_block_counts *c)
+/* Notes where lanes leave if there is room (NULL: counts), and whether they may as helpers. */
+static void find_leaving(struct pm_block_counts *c, struct pm_block_leaving *places)
 {
+    c->place_count = 0;
     for (struct pm_ir_block *block = c->instrument->function->first_block; block;
          block = block->next)
-        for (const struct pm_ir_instr *i = block->body.first; i; i = i->next) {
-            c->places += leaves(i);
+        for (struct pm_ir_instr *i = block->body.first; i; i = i->next) {
+            if (!leaves(i))
+                continue;
+            if (places)
+                places[c->place_count] = (struct pm_block_leaving){
+                    .at = i,
+                    .with = c->company ? c->company->of_block[block->index] : PM_COMPANY_NONE,
+                };
+            c->place_count++;
             c->demotes |= i->opcode == SpvOpDemoteToHelperInvocation;
         }
 }
@@ -224,16 +232,21 @@ static bool make_registers(struct pm_block_counts *c)
     const struct pm_instrument_info *info = c->instrument->info;
     const uint32_t words = (units(c) + BITS - 1) / BITS;
     uint32_t additions = 0;
-    find_leaving(c);
+    find_leaving(c, NULL);
+    c->places =
+        pm_arena_zalloc(c->instrument->module->arena, c->place_count + 1u, sizeof *c->places);
+    c->entered =
+        pm_arena_zalloc(c->instrument->module->arena, info->point_count + 1u, sizeof *c->entered);
     c->turns = pm_arena_zalloc(c->instrument->module->arena, units(c), sizeof *c->turns);
     c->marks = pm_arena_zalloc(c->instrument->module->arena, words, sizeof *c->marks);
     c->waits = calls_none(c->instrument->module);
-    if (!c->turns || !c->marks)
+    if (!c->turns || !c->marks || !c->places || !c->entered)
         return false;
+    find_leaving(c, c->places);
     for (uint32_t w = 0; c->waits && w < words; w++)
         c->marks[w] = pm_block_counts_variable(c);
     for (uint32_t i = 0; c->waits && info->sums_outlive_loops && i < info->point_count; i++)
-        if (!c->once[i] && (additions += c->places) <= MOST_ADDITIONS)
+        if (!c->once[i] && (additions += c->place_count) <= MOST_ADDITIONS)
             c->turns[i + 1] = pm_block_counts_variable(c);
     if (c->waits)
         c->next = pm_block_counts_variable(c);
@@ -283,12 +296,14 @@ static void begin_entry(struct pm_block_counts *c)
         add_entry(c, rest);
 }
 
-bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, const bool *once)
+bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, const bool *once,
+                           const struct pm_block_company *company)
 {
     const struct pm_instrument_info *info = p->info;
     *c = (struct pm_block_counts){
         .instrument = p,
         .once = once,
+        .company = company,
         .layout = pm_block_layout(info),
         .counts_lanes = info->flow ? info->flow->counted : NULL,
     };
@@ -330,20 +345,39 @@ void pm_block_counts_add(struct pm_block_counts *c, uint32_t index, struct pm_ir
     pm_block_counts_add_at(c, index, pm_ir_block_start(block));
 }
 
-void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm_ir_instr *at)
+/* The lanes that enter what comes now, or that of whose block it is said they do. */
+static struct pm_block_entered enter(struct pm_block_counts *c, uint32_t with,
+                                     struct pm_ir_def *live)
 {
-    struct pm_ir_builder *b = &c->instrument->builder;
-    const bool waits = has_register(c, index);
-    struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
-    struct pm_ir_def *live = build_live(c), *ballot = build_ballot(c, live);
+    if (with == PM_COMPANY_ENTRY)
+        return (struct pm_block_entered){.ballot = c->entry_ballot};
+    if (with != PM_COMPANY_NONE && c->entered[with].ballot)
+        return c->entered[with];
     /* A lane that returned or was killed or demoted since the entry did not enter: the subgroup is
      * then not whole. */
-    struct pm_ir_def *whole = build_same(c, ballot, c->entry_ballot);
-    struct pm_ir_def *part = build_not(c, whole);
+    struct pm_ir_def *ballot = build_ballot(c, live);
+    return (struct pm_block_entered){ballot, build_same(c, ballot, c->entry_ballot)};
+}
+
+void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm_ir_instr *at)
+{
+    struct pm_instrument *p = c->instrument;
+    struct pm_ir_builder *b = &p->builder;
+    const bool waits = has_register(c, index);
+    const uint32_t with = c->company ? c->company->of_point[index] : PM_COMPANY_NONE;
+    if (waits && with == PM_COMPANY_ENTRY) {
+        *b = (struct pm_ir_builder){p->module, at->block, at};
+        note(c, index + 1, NULL);
+        return;
+    }
+    struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
+    struct pm_ir_def *live = build_live(c);
+    const struct pm_block_entered entered = c->entered[index] = enter(c, with, live);
+    struct pm_ir_def *whole = entered.whole ? entered.whole : pm_ir_constant_bool(p->module, true);
     if (waits)
         note(c, index + 1, whole);
-    struct pm_ir_block *merge = begin_one(c, live, waits ? part : NULL, rest);
-    struct pm_ir_def *lanes = count_bits(c, ballot, SpvGroupOperationReduce);
+    struct pm_ir_block *merge = begin_one(c, live, waits ? build_not(c, whole) : NULL, rest);
+    struct pm_ir_def *lanes = count_bits(c, entered.ballot, SpvGroupOperationReduce);
     if (waits)
         add_part(c, index, lanes);
     else
@@ -406,20 +440,48 @@ static void add_all(const struct pm_block_counts *c, struct pm_ir_def *rank,
     b->block = merge;
 }
 
+/* Whether the first lane leaves, where it is not known which do. */
+static struct pm_ir_def *first_leaves(const struct pm_block_counts *c, struct pm_ir_def *live)
+{
+    struct pm_ir_def *first =
+        c->demotes ? build_bool(c, SpvOpLogicalAnd, c->is_first, live) : c->is_first;
+    return build_bool(c, SpvOpINotEqual,
+                      count_bits(c, build_ballot(c, first), SpvGroupOperationReduce),
+                      uint_of(c, 0));
+}
+
+/* Whether it is of these lanes. */
+static struct pm_ir_def *has_first(const struct pm_block_counts *c, struct pm_ir_def *ballot)
+{
+    const struct pm_counting *counting = &c->instrument->counting;
+    struct pm_ir_builder *b = &c->instrument->builder;
+    struct pm_ir_def *first =
+        pm_ir_build(b, SpvOpGroupNonUniformBallotFindLSB, counting->uint,
+                    PM_IR_ARGS(pm_ir_id(counting->subgroup_scope), pm_ir_id(c->entry_ballot)));
+    return pm_ir_build(
+        b, SpvOpGroupNonUniformBallotBitExtract, counting->boolean,
+        PM_IR_ARGS(pm_ir_id(counting->subgroup_scope), pm_ir_id(ballot), pm_ir_id(first)));
+}
+
 /* Of what waits, everything, if the first lane is among those that leave. */
-static void add_waiting(const struct pm_block_counts *c, struct pm_ir_instr *at)
+static void add_waiting(const struct pm_block_counts *c, const struct pm_block_leaving *leaving)
 {
     struct pm_instrument *p = c->instrument;
     struct pm_ir_builder *b = &p->builder;
-    struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
-    struct pm_ir_def *live = build_live(c);
-    struct pm_ir_def *first =
-        c->demotes ? build_bool(c, SpvOpLogicalAnd, c->is_first, live) : c->is_first;
-    struct pm_ir_def *with_first =
-        build_bool(c, SpvOpINotEqual,
-                   count_bits(c, build_ballot(c, first), SpvGroupOperationReduce), uint_of(c, 0));
-    pm_ir_build_if(b, build_bool(c, SpvOpLogicalAnd, live, with_first), true, rest);
-    struct pm_ir_def *ballot = build_ballot(c, p->counting.true_constant);
+    struct pm_ir_block *rest = pm_block_open_at(b, leaving->at->block, leaving->at);
+    struct pm_ir_def *live = build_live(c), *condition = live, *ballot = NULL;
+    if (leaving->with == PM_COMPANY_ENTRY)
+        ballot = c->entry_ballot;
+    else if (leaving->with != PM_COMPANY_NONE)
+        ballot = c->entered[leaving->with].ballot;
+    if (leaving->with != PM_COMPANY_ENTRY)
+        condition = build_bool(c, SpvOpLogicalAnd, live,
+                               ballot ? has_first(c, ballot) : first_leaves(c, live));
+    const bool all = condition == p->counting.true_constant;
+    if (!all)
+        pm_ir_build_if(b, condition, true, rest);
+    if (!ballot)
+        ballot = build_ballot(c, p->counting.true_constant);
     struct pm_ir_def *lanes = count_bits(c, ballot, SpvGroupOperationReduce);
     struct pm_ir_def *rank = count_bits(c, ballot, SpvGroupOperationExclusiveScan);
     add_all(c, rank, lanes);
@@ -429,16 +491,8 @@ static void add_waiting(const struct pm_block_counts *c, struct pm_ir_instr *at)
 void pm_block_counts_end(struct pm_block_counts *c)
 {
     struct pm_instrument *p = c->instrument;
-    struct pm_ir_instr **places =
-        c->waits ? pm_arena_zalloc(p->module->arena, c->places + 1u, sizeof *places) : NULL;
-    uint32_t count = 0;
-    p->module->failed |= c->waits && !places;
-    for (struct pm_ir_block *block = p->function->first_block; places && block; block = block->next)
-        for (struct pm_ir_instr *i = block->body.first; i && count < c->places; i = i->next)
-            if (leaves(i))
-                places[count++] = i;
-    for (uint32_t i = 0; i < count && !p->module->failed; i++)
-        add_waiting(c, places[i]);
+    for (uint32_t i = 0; c->waits && i < c->place_count && !p->module->failed; i++)
+        add_waiting(c, &c->places[i]);
     if (c->demotes && !p->module->failed)
         pm_block_mend_sampled_images(p->function);
 }

@@ -9,6 +9,10 @@
  * each, so that one atomic instruction serves as many blocks as there are lanes. What is entered
  * otherwise is added at once, by an elected lane.
  *
+ * A ballot tells which lanes enter, but where these are known to be those that entered an earlier
+ * block: there that block's tells it (block_company.h). Where they are those that began the shader
+ * the entry is whole, and is only noted.
+ *
  * Added is one number where the subgroup has all the lanes that one is said to have
  * (info->subgroup_size), and two where it has not (instrument.h, struct pm_block_layout).
  *
@@ -18,16 +22,32 @@
  */
 #pragma once
 
+#include "shader_rewrite/instrument/block_company.h"
 #include "shader_rewrite/instrument/instrument_module.h"
+
+/* Which lanes entered a point's block. */
+struct pm_block_entered {
+    struct pm_ir_def *ballot;
+    struct pm_ir_def *whole; /* all that began the shader; NULL: so by the code */
+};
+
+/* Where lanes leave, and the point that is entered by the same: as struct pm_block_company. */
+struct pm_block_leaving {
+    struct pm_ir_instr *at;
+    uint32_t with;
+};
 
 struct pm_block_counts {
     struct pm_instrument *instrument;
     struct pm_block_layout layout;
     const bool *once;         /* by point of the info: it runs at most once; the caller's */
     const bool *counts_lanes; /* by the module's points: it does; NULL: all do */
-    bool waits;      /* entries may wait: no function is called, in which lanes could leave */
-    bool demotes;    /* lanes become helpers on the way */
-    uint32_t places; /* where lanes leave */
+    bool waits;   /* entries may wait: no function is called, in which lanes could leave */
+    bool demotes; /* lanes become helpers on the way */
+    struct pm_block_leaving *places; /* where lanes leave */
+    uint32_t place_count;
+    struct pm_block_entered *entered;       /* by point of the info, once it is counted */
+    const struct pm_block_company *company; /* NULL: nothing is known */
     struct pm_counting_slot slot;
     struct pm_ir_def *live; /* the lane is no helper; NULL: it has to be asked each time */
     struct pm_ir_def *entry_ballot, *entry_lanes, *is_full;
@@ -38,9 +58,10 @@ struct pm_block_counts {
 };
 
 /* Of a module whose counting is ready; sets its stride and counts at entry. once: of each of the
- * info's points whether it runs at most once. false: out of memory. */
+ * info's points whether it runs at most once. company: NULL, or the caller's, of the function as
+ * it is. false: out of memory. */
 bool pm_block_counts_begin(struct pm_block_counts *counts, struct pm_instrument *instrument,
-                           const bool *once);
+                           const bool *once, const struct pm_block_company *company);
 
 /* A variable of the function, a 32-bit number that is 0 at its entry. */
 struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *counts);

@@ -34,7 +34,9 @@ static bool count_all(struct pm_instrument *p, struct pm_ir_block *const *blocks
 {
     const struct pm_instrument_info *info = p->info;
     struct pm_block_counts counts;
-    if (!pm_block_counts_begin(&counts, p, once))
+    struct pm_block_company company;
+    if (!pm_block_company_find(&company, p, blocks) ||
+        !pm_block_counts_begin(&counts, p, once, &company))
         return false;
     for (uint32_t i = counts.layout.has_entry; i < info->point_count && !p->module->failed; i++)
         pm_block_counts_add(&counts, i, blocks[i]);
@@ -66,7 +68,9 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
                              true);
 }
 
-static const struct pm_pass instrument_blocks = {"instrument_blocks", 0, 0, run};
+static const struct pm_pass instrument_blocks = {
+    "instrument_blocks", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
+    run};
 
 bool pm_instrument_blocks(const uint32_t *words, size_t count,
                           const struct pm_instrument_info *info, struct pm_instrumented *out,

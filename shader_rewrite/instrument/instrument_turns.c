@@ -145,7 +145,7 @@ static bool rewrite(struct pm_instrument *p, struct pm_error *error)
     struct turning *loops = find_loops(p, &count);
     bool *once = calloc(p->info->point_count + 1u, sizeof(*once));
     struct pm_block_counts counts;
-    const bool ok = (loops && once && pm_block_counts_begin(&counts, p, once)) ||
+    const bool ok = (loops && once && pm_block_counts_begin(&counts, p, once, NULL)) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (uint32_t i = 0; ok && i < count && !p->module->failed; i++)
         count_loop(&counts, &loops[i]);

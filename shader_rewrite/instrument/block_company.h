@@ -1,0 +1,21 @@
+/*
+ * Of the blocks that are counted, and of all others, the counted one that the same lanes entered
+ * before (analysis_together.h), so that its ballot tells which they are.
+ */
+#pragma once
+
+#include "shader_rewrite/instrument/instrument_module.h"
+
+/* In place of one of the info's points. */
+#define PM_COMPANY_NONE UINT32_MAX
+#define PM_COMPANY_ENTRY (UINT32_MAX - 1) /* the lanes that began the shader */
+
+struct pm_block_company {
+    uint32_t *of_point; /* by point of the info: an earlier one */
+    uint32_t *of_block; /* by block: a point, which may be its own */
+};
+
+/* blocks: by point of the info, ascending. Of the function as it is, with what analysis_together.h
+ * requires; in the module's arena. false: out of memory. */
+bool pm_block_company_find(struct pm_block_company *company, const struct pm_instrument *instrument,
+                           struct pm_ir_block *const *blocks);

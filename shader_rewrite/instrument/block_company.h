@@ -13,6 +13,12 @@
 struct pm_block_company {
     uint32_t *of_point; /* by point of the info: an earlier one */
     uint32_t *of_block; /* by block: a point, which may be its own */
+    /* By point: an earlier one that is entered whenever it is, so that both are counted there, or
+     * the entry; and the next point of which the same is said. PM_COMPANY_NONE: none. */
+    uint32_t *leader, *next;
+    /* By point: it is entered once at most, and who has entered it only leaves together with all
+     * who have. */
+    bool *stays;
 };
 
 /* blocks: by point of the info, ascending. Of the function as it is, with what analysis_together.h

@@ -11,7 +11,9 @@
  *
  * A ballot tells which lanes enter, but where these are known to be those that entered an earlier
  * block: there that block's tells it (block_company.h). Where they are those that began the shader
- * the entry is whole, and is only noted.
+ * the entry is whole, and is only noted. So it is where they are those of a block that runs once
+ * and leave together: then what they noted is added as whole or not, by what they are. What is
+ * entered whenever an earlier block is shares its register, and its code.
  *
  * Added is one number where the subgroup has all the lanes that one is said to have
  * (info->subgroup_size), and two where it has not (instrument.h, struct pm_block_layout).

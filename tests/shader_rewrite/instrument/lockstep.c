@@ -188,6 +188,27 @@ static void count_ballot(struct lockstep *s, const uint32_t *o, uint64_t mask)
     }
 }
 
+/* The first lane of such a ballot, and whether it has a lane. Where that is undefined it is made up,
+ * of each lane: none may need it. */
+static void look_in_ballot(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
+{
+    EACH_LANE(l, mask)
+    {
+        const struct lane *lane = &s->lanes[l];
+        take_up(s->model, lane);
+        model_check_known(s->model, o[3]);
+        const uint32_t *ballot = &lane->values[s->model->value_at[o[3]]];
+        const uint64_t bits = ballot[0] | (uint64_t)ballot[1] << 32;
+        if (opcode == SpvOpGroupNonUniformBallotFindLSB) {
+            set(s, l, o[1], 0, bits ? lane_from(bits, 0) : l);
+            continue;
+        }
+        model_check_known(s->model, o[4]);
+        const uint32_t index = lane->values[s->model->value_at[o[4]]];
+        set(s, l, o[1], 0, index < LOCKSTEP_LANES ? bits >> index & 1 : l & 1);
+    }
+}
+
 static bool is_between_lanes(uint32_t opcode)
 {
     return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
@@ -224,6 +245,9 @@ static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o,
             set(s, l, o[1], word, word < 2 ? (uint32_t)(ballot >> 32 * word) : 0);
     } else if (opcode == SpvOpGroupNonUniformBallotBitCount) {
         count_ballot(s, o, mask);
+    } else if (opcode == SpvOpGroupNonUniformBallotFindLSB ||
+               opcode == SpvOpGroupNonUniformBallotBitExtract) {
+        look_in_ballot(s, opcode, o, mask);
     } else {
         fail_msg("the model does not know the operation between lanes %u", opcode);
     }

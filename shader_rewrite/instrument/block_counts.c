@@ -4,7 +4,8 @@
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points.h"
 
-enum { MOST_ADDITIONS = 256 }; /* of numbers in registers, over all places where lanes leave */
+/* Of numbers in registers, over all places where lanes leave; but what shares one has it. */
+enum { MOST_ADDITIONS = 256 };
 
 /* ---- what is added ---- */
 
@@ -158,9 +159,14 @@ static bool make_registers(struct pm_block_counts *c)
     for (uint32_t w = 0; c->waits && w < words; w++)
         c->marks[w] = pm_block_counts_variable(c);
     for (uint32_t i = 0; c->waits && info->sums_outlive_loops && i < info->point_count; i++)
-        if (!c->once[i] && (additions += c->place_count) <= MOST_ADDITIONS)
-            c->turns[i + 1] = leader_of(c, i) < PM_COMPANY_ENTRY ? c->turns[leader_of(c, i) + 1]
-                                                                 : pm_block_counts_variable(c);
+        if (!c->once[i]) {
+            const uint32_t leader = leader_of(c, i);
+            const bool fits = (additions += c->place_count) <= MOST_ADDITIONS;
+            if (leader < PM_COMPANY_ENTRY)
+                c->turns[i + 1] = c->turns[leader + 1];
+            else if (fits)
+                c->turns[i + 1] = pm_block_counts_variable(c);
+        }
     if (c->waits)
         c->next = pm_block_counts_variable(c);
     return true;

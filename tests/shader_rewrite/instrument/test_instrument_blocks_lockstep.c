@@ -160,6 +160,7 @@ SHADER_TEST(whiles, "whiles.comp", (93, 1, 1), (1, 1, 1))
 SHADER_TEST(deep, "deep.comp", (8, 5, 2), (2, 2, 1))
 SHADER_TEST(many, "many.comp", (70, 1, 1), (3, 1, 1))
 SHADER_TEST(memory_model, "memory-model.comp", (37, 1, 1), (2, 1, 1))
+SHADER_TEST(many_turns, "many-turns.comp", (70, 1, 1), (1, 1, 1))
 
 int main(void)
 {
@@ -170,6 +171,7 @@ int main(void)
         cmocka_unit_test(test_returns),     cmocka_unit_test(test_switches),
         cmocka_unit_test(test_whiles),      cmocka_unit_test(test_deep),
         cmocka_unit_test(test_many),        cmocka_unit_test(test_memory_model),
+        cmocka_unit_test(test_many_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,19 +242,41 @@ bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, c
 
 /* ---- at a block ---- */
 
+/* Whether it is the first of the lanes that entered, where these are an earlier block's: not who is
+ * elected here, since where lanes that parted do not go on together each part would elect one, and
+ * all be counted by each. NULL: not known. */
+static struct pm_ir_def *build_chosen(const struct pm_block_counts *c, uint32_t with,
+                                      const struct pm_block_entered *entered)
+{
+    if (with == PM_COMPANY_ENTRY)
+        return c->is_first;
+    if (with == PM_COMPANY_NONE || entered->ballot != c->entered[with].ballot)
+        return NULL;
+    return build_bool(c, SpvOpIEqual,
+                      count_bits(c, entered->ballot, SpvGroupOperationExclusiveScan),
+                      uint_of(c, 0));
+}
+
+static struct pm_ir_def *build_and(const struct pm_block_counts *c, struct pm_ir_def *x,
+                                   struct pm_ir_def *y)
+{
+    const struct pm_ir_def *always = c->instrument->counting.true_constant;
+    return !y || y == always ? x : !x || x == always ? y : build_bool(c, SpvOpLogicalAnd, x, y);
+}
+
 /* Begins what one of the lanes does that count here and find the condition true; then the builder
- * is inside. condition NULL: all do. */
+ * is inside. condition NULL: all do. chosen: it is that lane; NULL: one is elected. */
 static struct pm_ir_block *begin_one(const struct pm_block_counts *c, struct pm_ir_def *live,
-                                     struct pm_ir_def *condition, struct pm_ir_block *rest)
+                                     struct pm_ir_def *condition, struct pm_ir_def *chosen,
+                                     struct pm_ir_block *rest)
 {
     struct pm_ir_builder *b = &c->instrument->builder;
     const bool all_live = c->instrument->stage != PM_STAGE_FRAGMENT;
-    struct pm_ir_def *both = !condition ? live
-                             : all_live ? condition
-                                        : build_bool(c, SpvOpLogicalAnd, live, condition);
+    if (chosen)
+        return pm_ir_build_if(b, build_and(c, build_and(c, live, condition), chosen), true, rest);
     if (!condition && all_live)
         return pm_ir_build_if(b, pm_counting_elect(&c->instrument->counting, b), true, rest);
-    pm_ir_build_if(b, both, true, rest);
+    pm_ir_build_if(b, build_and(c, live, condition), true, rest);
     return pm_ir_build_if(b, pm_counting_elect(&c->instrument->counting, b), true, NULL);
 }
 
@@ -305,7 +327,9 @@ void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm
     struct pm_ir_def *whole = entered.whole ? entered.whole : pm_ir_constant_bool(p->module, true);
     if (waits)
         note(c, index, whole);
-    struct pm_ir_block *merge = begin_one(c, live, waits ? build_not(c, whole) : NULL, rest);
+    struct pm_ir_def *chosen = build_chosen(c, with, &entered);
+    struct pm_ir_block *merge =
+        begin_one(c, live, waits ? build_not(c, whole) : NULL, chosen, rest);
     struct pm_ir_def *lanes = count_bits(c, entered.ballot, SpvGroupOperationReduce);
     for (uint32_t i = index; i != PM_COMPANY_NONE; i = next_of(c, i))
         if (waits)

@@ -10,6 +10,7 @@ struct lane {
     uint32_t *values, *own;
     bool *tainted, *own_tainted;
     bool helper;
+    uint32_t part;        /* by the ways taken: what it may run with */
     uint32_t label, from; /* where it is, 0: it is over; and where it came from */
 };
 
@@ -18,7 +19,7 @@ struct lockstep {
     struct lane lanes[LOCKSTEP_LANES], caller; /* caller: what the model had before */
     uint32_t *order; /* by id of a label: larger runs first; 0: not reached */
     uint32_t ordered;
-    bool helpers_vote;
+    bool helpers_vote, apart;
 };
 
 static uint32_t opcode_at(const struct model *m, size_t at)
@@ -81,12 +82,13 @@ static void *copy(const void *data, size_t size)
     return to;
 }
 
-struct lockstep *lockstep_create(struct model *m, bool helpers_vote)
+struct lockstep *lockstep_create(struct model *m, bool helpers_vote, bool apart)
 {
     struct lockstep *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->model = m;
     s->helpers_vote = helpers_vote;
+    s->apart = apart;
     s->order = calloc(m->words[3], sizeof *s->order);
     assert_non_null(s->order);
     visit(s, m->entry);
@@ -188,8 +190,8 @@ static void count_ballot(struct lockstep *s, const uint32_t *o, uint64_t mask)
     }
 }
 
-/* The first lane of such a ballot, and whether it has a lane. Where that is undefined it is made up,
- * of each lane: none may need it. */
+/* The first lane of such a ballot, and whether it has a lane. Where that is undefined it is made
+ * up, of each lane: none may need it. */
 static void look_in_ballot(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
 {
     EACH_LANE(l, mask)
@@ -278,6 +280,8 @@ static void run_block(struct lockstep *s, uint32_t label, uint64_t mask)
             take_up(m, &s->lanes[l]);
             ended = model_step(m, at, &s->lanes[l].label);
             s->lanes[l].helper = m->helper;
+            if (ended && s->apart && opcode_at(m, at) != SpvOpBranch)
+                s->lanes[l].part = (s->lanes[l].part * 31 + s->lanes[l].label) * 2654435761u;
         }
     }
 }
@@ -285,15 +289,17 @@ static void run_block(struct lockstep *s, uint32_t label, uint64_t mask)
 /* The block that is first of those where lanes are; 0: all are over. mask: the lanes there. */
 static uint32_t next_block(const struct lockstep *s, uint64_t *mask)
 {
-    uint32_t label = 0;
+    uint32_t label = 0, part = 0;
     *mask = 0;
     for (uint32_t l = 0; l < LOCKSTEP_LANES; l++) {
         const uint32_t at = s->lanes[l].label;
-        if (!at || (at != label && label && s->order[at] < s->order[label]))
+        if (!at || (at != label && label && s->order[at] < s->order[label]) ||
+            (at == label && s->lanes[l].part != part))
             continue;
         *mask = at == label ? *mask : 0;
         *mask |= UINT64_C(1) << l;
         label = at;
+        part = s->lanes[l].part;
     }
     return label;
 }
@@ -312,6 +318,7 @@ void lockstep_run(struct lockstep *s, const struct model_invocation *invocations
         s->lanes[l].helper = m->helper;
         s->lanes[l].label = m->entry;
         s->lanes[l].from = 0;
+        s->lanes[l].part = 0;
     }
     uint32_t label, steps = 0;
     while ((label = next_block(s, &mask))) {

@@ -18,8 +18,9 @@
 struct lockstep;
 
 /* The model stays the caller's, must outlive it, and watches nothing (model_watch). helpers_vote:
- * helper lanes take part in operations between lanes; drivers differ in that (HAZARDS 2). */
-struct lockstep *lockstep_create(struct model *model, bool helpers_vote);
+ * helper lanes take part in operations between lanes; drivers differ in that (HAZARDS 2). apart:
+ * lanes that went different ways never go on together, which SPIR-V allows. */
+struct lockstep *lockstep_create(struct model *model, bool helpers_vote, bool apart);
 void lockstep_destroy(struct lockstep *lockstep);
 
 /* Runs one subgroup. present: a bit for each lane that it has; invocations are theirs, in order. */

@@ -68,7 +68,7 @@ void model_dispatch(struct model *model, const struct model_dispatch *dispatch)
 
 void model_dispatch_together(struct model *model, const struct model_dispatch *dispatch)
 {
-    struct lockstep *lockstep = lockstep_create(model, dispatch->helpers_vote);
+    struct lockstep *lockstep = lockstep_create(model, dispatch->helpers_vote, dispatch->apart);
     run(model, lockstep, dispatch);
     lockstep_destroy(lockstep);
 }

@@ -15,6 +15,7 @@ struct model_dispatch {
      * are helpers, which vote in operations between lanes or do not. */
     uint32_t helpers;
     bool helpers_vote;
+    bool apart; /* lanes that went different ways do not meet again */
 };
 
 /* Subgroups of a size, with all their lanes. */

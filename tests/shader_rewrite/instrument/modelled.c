@@ -48,8 +48,11 @@ void modelled_find_truth(struct modelled *call)
     memcpy(call->expected, call->buffers[call->output], size);
     for (uint32_t p = 0; p < shader->points.count; p++)
         points[p] = model_block(model, shader->points.points[p].label);
-    call->truth = (struct exact_truth){
-        .entry = model_entry(model), .points = points, .turns = exact_turns(shader, model)};
+    call->truth = (struct exact_truth){.entry = model_entry(model),
+                                       .points = points,
+                                       .turns = exact_turns(shader, model),
+                                       .subgroups = call->dispatch.apart ? EXACT_SUBGROUPS_UNKNOWN
+                                                                         : EXACT_SUBGROUPS_KNOWN};
     model_destroy(model);
 }
 
@@ -82,4 +85,13 @@ void modelled_check_all(struct modelled *call, bool wide)
                                           .first_value = wide ? 0 : 0xfffffff3};
     modelled_check(call, &variant);
     free(all);
+}
+
+void modelled_check_apart(struct modelled *call, bool wide)
+{
+    call->dispatch.apart = true;
+    modelled_find_truth(call);
+    modelled_check_all(call, wide);
+    modelled_forget(call);
+    call->dispatch.apart = false;
 }

@@ -24,8 +24,8 @@ struct modelled {
     uint32_t *expected; /* in the output; malloc'ed */
 };
 
-/* Runs the canonical module. The model's counts are then the truth, and what it wrote is expected;
- * until modelled_forget. */
+/* Runs the canonical module. The model's counts are then the truth, but for subgroups where lanes
+ * do not meet again, and what it wrote is expected; until modelled_forget. */
 void modelled_find_truth(struct modelled *call);
 void modelled_forget(struct modelled *call);
 
@@ -35,3 +35,7 @@ void modelled_check(struct modelled *call, const struct exact_variant *variant);
 /* All points, by 64-bit atomics, and lanes that follow from others; or by 32-bit ones that carry,
  * and turns. */
 void modelled_check_all(struct modelled *call, bool wide);
+
+/* The same where lanes that went different ways do not meet again: lanes are counted exactly all the
+ * same. Not between modelled_find_truth and modelled_forget. */
+void modelled_check_apart(struct modelled *call, bool wide);

@@ -139,6 +139,7 @@ static void check_shader(const char *name, const uint32_t groups[3], const uint3
         else
             modelled_check_all(&call, s % 2);
         modelled_forget(&call);
+        modelled_check_apart(&call, s % 2);
     }
     exact_finish(&call.shader);
 }

@@ -351,7 +351,9 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         found =
             choose(kept, original, environment, options_with(kept, of, false, reads), now, &chosen);
     }
+    /* A recipe's was proven under a setting that may be off by now. */
     if (!found || (chosen.variant.made.pushed_count > 0) != pushed ||
+        (*chosen.variant.made.recipe && !pm_session_tests_variants(kept->device->instance)) ||
         !read_words(kept, &chosen.variant, &words))
         return false;
     char *entry_point = strdup(chosen.variant.made.entry_point);

@@ -124,6 +124,35 @@ static void before_the_database_is_packed(void **state)
     unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
 }
 
+/* Nothing need be known of a shader that a recipe is faster for, but A-Z testing must be on. */
+static void a_recipe_only_where_variants_are_tested(void **state)
+{
+    (void)state;
+    char path[200];
+    snprintf(path, sizeof path, "%s/game.pmdb", pm_layered_home());
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    trying_open_contests(NULL);
+    trying.variant_cost = 80000;
+    trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "the fastest is"));
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    trying_close_contests();
+    give_time();
+    for (int unpacked = 0; unpacked < 2; unpacked++) {
+        setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "true", 1);
+        assert_true(is_bound_at_once());
+        setenv("PIECEMEAL_OPTIMIZE_VARIANTS", "false", 1);
+        assert_false(is_bound_at_once());
+        /* It will not be packed either. */
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fclose(file);
+    }
+    unsetenv("PIECEMEAL_OPTIMIZE_VARIANTS");
+}
+
 /* The driver need not compile it, however long that would take. */
 static void what_is_compiled_is_made_at_once(void **state)
 {
@@ -748,6 +777,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_proven_one_is_made_at_once),
         PM_LAYERED_TEST(before_the_database_is_packed),
+        PM_LAYERED_TEST(a_recipe_only_where_variants_are_tested),
         PM_LAYERED_TEST(what_is_compiled_is_made_at_once),
         PM_LAYERED_TEST(a_short_compile_is_made_at_once),
         PM_LAYERED_TEST(a_long_compile_is_not),

@@ -308,6 +308,8 @@ bool pm_shader_records_allow(struct pm_shader_records *records,
                              const struct pm_shader_request *request)
 {
     struct pm_asked_shader asked;
+    if (!pm_shader_casts_matter(records->device))
+        return true;
     struct pm_raw_shader *raw = get_requested(records, request, &asked, NULL);
     if (!raw)
         return false;

@@ -65,7 +65,8 @@ bool pm_shader_records_known(struct pm_shader_records *records,
 
 /* Whether the driver may have variants of a shader whose key is known, though it was not
  * canonicalized in this session: another one with casts may have the same key (hiding_casts.h).
- * false also where somebody is about to find out. Reads the words at most. */
+ * Most drivers may, at no cost; of the others false also where somebody is about to find out. Reads
+ * the words at most. */
 bool pm_shader_records_allow(struct pm_shader_records *records,
                              const struct pm_shader_request *request);
 

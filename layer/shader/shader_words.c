@@ -93,11 +93,16 @@ struct pm_driver pm_device_driver(const struct pm_device *device)
                         device->abilities.driver_info);
 }
 
+bool pm_shader_casts_matter(const struct pm_device *device)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    return (pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST) != 0;
+}
+
 bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct pm_words *original,
                                     struct pm_error *error)
 {
-    const struct pm_driver driver = pm_device_driver(device);
-    if (!(pm_quirks_of(&driver) & PM_QUIRK_FOLDS_UNCAST))
+    if (!pm_shader_casts_matter(device))
         return true;
     struct pm_ir_module *module = pm_ir_parse(original->data, original->count, error);
     if (!module)

@@ -23,7 +23,9 @@ struct pm_asked_shader {
 bool pm_shader_canonicalize(const struct pm_device *device, struct pm_shader_store *store,
                             const struct pm_shader_key *digest, const struct pm_asked_shader *asked,
                             struct pm_words *canonical, struct pm_error *error);
-/* On the drivers that need no hiding casts to compute the same bits, and where there are none. */
+/* Whether the driver needs hiding casts to compute the same bits. */
+bool pm_shader_casts_matter(const struct pm_device *device);
+/* On the drivers that do not, and where there are none. */
 bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct pm_words *original,
                                     struct pm_error *error);
 

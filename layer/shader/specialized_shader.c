@@ -447,11 +447,14 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     struct shader *shader = find_proven(shaders, &key, request->subgroup_size, use, reads);
     if (!shader)
         shader = load_any_proven(shaders, &key, request->subgroup_size, use, reads, of, besides);
-    /* Another shader may have the same canonical form, of which the variant was made. */
-    if (shader && !pm_shader_records_allow(shaders->device->pipelines->records, request))
-        shader = NULL;
     if (shader && (pm_specialized_parts(&shader->made) & withheld) != 0)
         shader = NULL;
+    pthread_mutex_unlock(&shaders->lock);
+    /* Another shader may have the same canonical form, of which the variant was made. Without the
+     * lock: its words may be read for that. */
+    if (shader && !pm_shader_records_allow(shaders->device->pipelines->records, request))
+        shader = NULL;
+    pthread_mutex_lock(&shaders->lock);
     const struct pm_specialized_shader *found = note(shaders, shader, cost);
     pthread_mutex_unlock(&shaders->lock);
     return found;

@@ -438,9 +438,10 @@ pm_specialized_shaders_proven(struct pm_specialized_shaders *shaders,
     const uint32_t withheld = pm_withheld_parts(&shaders->withheld, &key);
     if (withheld == PM_PARTS_ALL)
         return NULL;
+    /* First: what is packed meanwhile is then in either. */
+    const uint32_t besides = pm_known_once_packed(shaders->device);
     const uint32_t of = pm_known_of_shader(shaders->device, &key, request->subgroup_size);
     /* A recipe's variant needs nothing to be known. */
-    const uint32_t besides = pm_known_once_packed(shaders->device);
     if (!of && !besides && (pushed || !pm_session_tests_variants(shaders->device->instance)))
         return NULL;
     pthread_mutex_lock(&shaders->lock);

@@ -88,7 +88,8 @@ static void run_packing(struct pm_job *job)
         pthread_mutex_lock(&instance->journal_lock);
         set_database(instance, database, &error);
         pthread_mutex_unlock(&instance->journal_lock);
-        pm_log_debug(instance->log, "the PGO database was packed");
+        if (database)
+            pm_log_debug(instance->log, "the PGO database was packed");
     }
     drop_packing(job);
 }
@@ -122,14 +123,15 @@ int64_t pm_database_due_at(const struct pm_instance *instance)
 
 void pm_database_each_second(struct pm_device *device)
 {
-    if (!device->optimizer || device->database_at == 0 || pm_now() < device->database_at)
+    if (device->database_at == 0 || pm_now() < device->database_at)
         return;
     if (atomic_load(&device->instance->database_due)) {
         pack(device);
         return;
     }
     device->database_at = 0;
-    pm_optimize_goes_on(device);
+    if (device->optimizer)
+        pm_optimize_goes_on(device);
 }
 
 /* ---- opening ---- */

@@ -2,9 +2,10 @@
  * An instance's PGO database. The first device maps it where it lies packed on the disk, which
  * takes no time (profile/packed_database.h). Where it does not (another version packed it, or the
  * cache was cleaned or cannot be written) it is packed on a device's compile thread, within
- * limits.background_share, about a second later: what the game waits for is made before. Until then
- * sessions do what they do without a database, and what is bound waits for its specialized
- * shaders.
+ * limits.background_share, about a second later: what the game waits for is made before; that is so
+ * of sessions that only sample, too. Until then sessions do what they do without a database, and
+ * what is bound waits for its specialized shaders; shaders whose records are made until then are
+ * sampled unsteered.
  *
  * Thread safety: any thread, but for what says whose it is.
  */
@@ -19,5 +20,6 @@ void pm_database_open(struct pm_instance *instance);
 /* When a device that is being made begins to pack it: pm_now(); 0: that is not due. */
 int64_t pm_database_due_at(const struct pm_instance *instance);
 
-/* Has it packed, where that is due, and the device's optimizer go on behind it. The poller's. */
+/* Has it packed, where that is due, and the device's optimizer, if any, go on behind it. The
+ * poller's. */
 void pm_database_each_second(struct pm_device *device);

@@ -88,6 +88,41 @@ static void where_it_cannot_be_kept_too(void **state)
     pm_harness_close(&h);
 }
 
+/* A session that has no use for variants packs it for its samples, and so for the next one's. */
+static void where_nothing_is_optimized_too(void **state)
+{
+    (void)state;
+    uint64_t until = 0;
+    lies_unpacked(true);
+    setenv("PIECEMEAL_OPTIMIZE_ZERO", "false", 1);
+    setenv("PIECEMEAL_OPTIMIZE_BLOCKS", "false", 1);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.5", 1);
+    pm_harness_open(&h, NULL);
+    while (packed() == 0 && patience(&until))
+        usleep(5000);
+    pm_harness_close(&h);
+    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCKS");
+    assert_int_not_equal(packed(), 0);
+}
+
+/* It is said once that nothing comes of it, and what waited goes on without. */
+static void a_damaged_one_is_not_packed(void **state)
+{
+    (void)state;
+    char path[200];
+    uint64_t until = 0;
+    lies_unpacked(true);
+    snprintf(path, sizeof path, "%s/game.pmdb", pm_layered_home());
+    assert_int_equal(truncate(path, 100), 0);
+    pm_harness_open(&h, NULL);
+    while (optimized_logged("the PGO database is not used") == 0 && patience(&until))
+        usleep(5000);
+    pm_harness_close(&h);
+    optimized_assert_logged("the PGO database is not used", 1);
+    optimized_assert_logged("the PGO database was packed", 0);
+}
+
 static long resident(void)
 {
     long pages = 0, found = 0;
@@ -187,8 +222,12 @@ static void a_device_goes_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(a_session_packs_and_uses_it), PM_LAYERED_TEST(where_it_cannot_be_kept_too),
-        PM_LAYERED_TEST(no_device_waits_for_it),      PM_LAYERED_TEST(two_devices),
+        PM_LAYERED_TEST(a_session_packs_and_uses_it),
+        PM_LAYERED_TEST(where_it_cannot_be_kept_too),
+        PM_LAYERED_TEST(where_nothing_is_optimized_too),
+        PM_LAYERED_TEST(a_damaged_one_is_not_packed),
+        PM_LAYERED_TEST(no_device_waits_for_it),
+        PM_LAYERED_TEST(two_devices),
         PM_LAYERED_TEST(a_device_goes_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,6 @@
 #include "profile/database_check.h"
+
+#include "base/stop.h"
 #include "profile/wire.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -98,7 +100,8 @@ static bool take_database(void *user, const ProtobufCMessage *any, struct pm_err
     if (!shaders || !taken.game)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     for (size_t i = 0; i < message->n_shaders; i++) {
-        if (!take_shader(message->shaders[i], i, arena, &shaders[i], error))
+        if (!pm_stop_check(error) ||
+            !take_shader(message->shaders[i], i, arena, &shaders[i], error))
             return false;
     }
     if (!pm_database_check(&taken, error))

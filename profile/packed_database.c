@@ -1,5 +1,6 @@
 #include "profile/packed_database.h"
 
+#include "base/stop.h"
 #include "profile/database_check.h"
 #include "profile/wire.h"
 #include <errno.h>
@@ -92,7 +93,8 @@ static bool append_all(const struct pm_database *database, struct record *record
     bool ok = true;
     for (size_t i = 0; ok && i < database->shader_count; i++) {
         const struct pm_shader_estimates *shader = &database->shaders[i];
-        if (shader->points) {
+        ok = !pm_stop_asked();
+        if (ok && shader->points) {
             records[i].points = out->size - start;
             ok = append_points(shader, out);
         }
@@ -132,7 +134,8 @@ bool pm_database_pack(const struct pm_database *database, const struct pm_packed
         memcpy(out->data + start + sizeof header, records, count * sizeof *records);
     }
     free(records);
-    return ok || pm_fail(error, PM_ERROR_MEMORY, "no memory to pack a database");
+    return ok || (pm_stop_check(error) &&
+                  pm_fail(error, PM_ERROR_MEMORY, "no memory to pack a database"));
 }
 
 /* ---- opening ---- */

@@ -1,4 +1,5 @@
 #include "base/random.h"
+#include "base/stop.h"
 #include "piecemeal.pb-c.h"
 #include "profile/database.h"
 #include "tests/cmocka_includes.h"
@@ -74,6 +75,26 @@ static struct pm_database make(struct pm_arena *arena, uint64_t seed)
     }
     qsort(shaders, SHADERS, sizeof(*shaders), by_key);
     return (struct pm_database){"a game", 1763600000, shaders, SHADERS};
+}
+
+static void it_stops_when_asked(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_database database = make(arena, 1);
+    struct pm_database back;
+    struct pm_buffer wire;
+    struct pm_error error = {0};
+    const _Atomic bool asked = true;
+    pm_buffer_init(&wire, 1 << 24);
+    assert_true(pm_database_encode(&database, &wire, &error));
+    pm_stop_watch(&asked);
+    const bool decoded = pm_database_decode(wire.data, wire.size, arena, &back, &error);
+    pm_stop_watch(NULL);
+    assert_false(decoded);
+    assert_int_equal(error.code, PM_ERROR_STOPPED);
+    pm_buffer_finish(&wire);
+    pm_arena_destroy(arena);
 }
 
 static void round_trips(void **state)
@@ -357,6 +378,7 @@ static void damaged_databases_are_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_stops_when_asked),
         cmocka_unit_test(round_trips),
         cmocka_unit_test(a_timing_without_a_spread_is_as_before),
         cmocka_unit_test(floats_are_near_and_ordered),

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "base/stop.h"
 #include "profile/packed_database.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
@@ -117,6 +118,24 @@ static void assert_finds(const struct pm_packed_database *packed,
     if (found.deficit)
         assert_memory_equal(found.deficit, shader->deficit, (shader->space + 7) / 8);
     pm_shader_estimates_finish(&found);
+}
+
+static void it_stops_when_asked(void **state)
+{
+    (void)state;
+    struct pm_arena *arena = pm_arena_create(0);
+    const struct pm_database database = make(arena, 7);
+    struct pm_buffer bytes;
+    struct pm_error error = {0};
+    const _Atomic bool asked = true;
+    pm_buffer_init(&bytes, (size_t)256 << 20);
+    pm_stop_watch(&asked);
+    const bool packed = pm_database_pack(&database, &source, &bytes, &error);
+    pm_stop_watch(NULL);
+    assert_false(packed);
+    assert_int_equal(error.code, PM_ERROR_STOPPED);
+    pm_buffer_finish(&bytes);
+    pm_arena_destroy(arena);
 }
 
 static void what_is_packed_is_found(void **state)
@@ -249,6 +268,7 @@ static void one_that_is_mapped_is_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_stops_when_asked),
         cmocka_unit_test_setup_teardown(what_is_packed_is_found, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_does_no_harm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(opening_costs_nearly_nothing, set_up, tear_down),

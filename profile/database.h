@@ -124,7 +124,8 @@ bool pm_database_encode(const struct pm_database *database, struct pm_buffer *ou
 
 /* Reads a protobuf encoding (pm_decompress first). Everything *database points to is owned by the
  * arena. Any numbers are accepted that are finite as 32-bit floats; a caller must treat them as
- * advice (DESIGN: a profile can cost speed, never correctness). */
+ * advice (DESIGN: a profile can cost speed, never correctness). It stops where the thread is asked
+ * to (base/stop.h). */
 bool pm_database_decode(const void *data, size_t size, struct pm_arena *arena,
                         struct pm_database *database, struct pm_error *error);
 

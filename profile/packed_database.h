@@ -22,7 +22,8 @@ struct pm_packed_source {
     int64_t seconds, nanoseconds;
 };
 
-/* Appends the packed form of a database that pm_database_decode accepted. */
+/* Appends the packed form of a database that pm_database_decode accepted, and stops as that does.
+ */
 bool pm_database_pack(const struct pm_database *database, const struct pm_packed_source *source,
                       struct pm_buffer *out, struct pm_error *error);
 

@@ -229,7 +229,7 @@ class Runner:
             complaint = COMPLAINT.search(text)
             if complaint:
                 return "Complaint", None, complaint.group(0)
-        return logged[0], result.group(1) if result else None, said if found else "%s\n%s" % (logged[1], said)
+        return logged[0], result.group(1) if result else None, "%s\n%s" % (logged[1], said)
 
     def case(self, name):
         """(name, outcome, why, seconds): outcome is pass, unsupported, driver, fail or crash."""

@@ -122,6 +122,16 @@ class Runs(unittest.TestCase):
                                  "with-differs": "failure"})
         self.assertIn("1 pass, 2 fail, 1 crash, 1 not supported, 3 fail without us", done.stdout)
 
+    def test_why_it_is_not_supported(self):
+        """A report's reader sees the reason, not what the binary said first."""
+        for text, first in ((SUITE, "Test case"), (LOGGING, "Writing test log")):
+            with open(self.suite, "w", encoding="utf-8") as file:
+                file.write(text.replace("#!/bin/sh\n", "#!/bin/sh\necho '%s'\n" % first))
+            self.run_cases("--deqp-case", "t.group.unsupported")
+            case = next(ElementTree.parse(self.folder.name + "/junit.xml").iter("testcase"))
+            self.assertEqual((case[0].tag, case[0].get("message")), ("skipped", "what it takes"))
+            self.assertIn(first, case[0].text)
+
     def test_a_config_names_its_program_from_its_folder(self):
         config = self.folder.name + "/config.json"
         with open(config, "w", encoding="utf-8") as file:

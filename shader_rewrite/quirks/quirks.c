@@ -33,6 +33,8 @@ static const struct {
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_UNROLLS_SHORT},
     /* quirks/leaving/sums.comp */
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_UNROLLS_INEXACT},
+    /* quirks/leaving/scalars.comp */
+    {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_FOLDS_SCALARS},
     /* exact/branches.frag */
     {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_HELPERS_LEAVE},
 };

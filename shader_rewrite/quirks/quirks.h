@@ -32,8 +32,10 @@ enum pm_quirk {
     PM_QUIRK_HELPERS_LEAVE = 1 << 6,
     /* What is NoContraction is not in a loop that it is asked to unroll. */
     PM_QUIRK_UNROLLS_INEXACT = 1 << 7,
+    /* Floats are folded inexactly where they are scalars, and not where they are vectors. */
+    PM_QUIRK_FOLDS_SCALARS = 1 << 8,
 };
-enum { PM_QUIRK_COUNT = 8 };
+enum { PM_QUIRK_COUNT = 9 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

@@ -9,6 +9,7 @@
 #include "shader_rewrite/quirks/quirks.h"
 #include "shader_rewrite/variants/recipes.h"
 #include "shader_rewrite/variants/variant_function.h"
+#include "shader_rewrite/variants/variant_passes.h"
 
 #include <string.h>
 
@@ -140,6 +141,9 @@ static bool run_step(struct making *m, const struct pm_recipe_step *step, struct
     uint32_t argument = step->argument;
     if (step->blocks)
         return run_blocks(m, step, error);
+    if (step->pass == &pm_pass_scalarize &&
+        (pm_quirks_of(m->info->driver) & PM_QUIRK_FOLDS_SCALARS))
+        argument = 1;
     return step->pass ? pm_pass_apply(&m->passes, step->pass, &argument, error)
                       : run_guarded(m, step->flag, error);
 }

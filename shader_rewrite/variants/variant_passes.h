@@ -45,7 +45,8 @@ bool pm_loads_may_be_parted(const struct pm_ir_module *module); /* --reduce-load
  * also out of selections, where both sides compute the same. */
 extern const struct pm_pass pm_pass_hoist;
 
-/* variant_scalars.c: arithmetic on vectors, component by component. */
+/* variant_scalars.c: arithmetic on vectors, component by component; argument 1: but for floats that
+ * are not NoContraction. */
 extern const struct pm_pass pm_pass_scalarize;
 
 /* variant_strength.c: cheaper operations with the same bits. */

@@ -3,6 +3,7 @@
  * vector's decorations, so its bits stay. What needs the vector as a whole (dot products, samples,
  * stores) gets it put together again.
  */
+#include "shader_rewrite/analysis/analysis_exact.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variant_passes.h"
@@ -45,10 +46,19 @@ static bool is_by_component(const struct pm_ir_instr *instr)
     }
 }
 
-static bool is_split(const struct pm_ir_instr *instr)
+static bool is_folded(const struct pm_ir_instr *instr)
+{
+    const struct pm_ir_instr *type = pm_ir_type_of(instr);
+    return type->operands[0].def->instr->opcode == SpvOpTypeFloat &&
+           !pm_exact_is_asked(instr->result);
+}
+
+/* keep_floats: but those that a driver would not fold as scalars either. */
+static bool is_split(const struct pm_ir_instr *instr, bool keep_floats)
 {
     const uint32_t count = components_of(pm_ir_type_of(instr));
-    return count > 1 && count <= MOST_COMPONENTS && is_by_component(instr);
+    return count > 1 && count <= MOST_COMPONENTS && is_by_component(instr) &&
+           !(keep_floats && is_folded(instr));
 }
 
 /* A vector that was put together of its components, as all that is taken apart is. */
@@ -127,14 +137,14 @@ static void sweep(const struct pm_ir_function *function)
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
     (void)error;
+    const bool keep_floats = *(const uint32_t *)context;
     const struct pm_ir_function *function = pm_variant_function(module);
     bool changed = false, ok = true;
     for (struct pm_ir_block *b = function ? function->first_block : NULL; ok && b; b = b->next)
         for (struct pm_ir_instr *i = b->body.first, *next; ok && i; i = next) {
             next = i->next;
-            if (is_split(i)) {
+            if (is_split(i, keep_floats)) {
                 ok = split(module, i);
                 changed = true;
             } else {

@@ -2,8 +2,10 @@
  * Cheaper operations with the same bits: a product with an integer that is a power of two is a
  * shift, an unsigned quotient likewise, a remainder a mask; a float over a power of two is a
  * product with its reciprocal, which is a power of two as well, so both are rounded from the same
- * number.
+ * number. Where it is not NoContraction it stays: drivers put products together, and quotients less
+ * (tests/shader_rewrite/quirks/leaving/scalars.comp).
  */
+#include "shader_rewrite/analysis/analysis_exact.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variant_passes.h"
@@ -69,8 +71,8 @@ static bool reduce(struct pm_ir_module *module, struct pm_ir_instr *instr)
     uint32_t word = 0, reciprocal;
     const struct pm_ir_instr *by = instr->operand_count == 2 ? pm_ir_operand_instr(instr, 1) : NULL;
     if (instr->opcode == SpvOpFDiv)
-        return constant_word(by, SpvOpTypeFloat, &word) && reciprocal_of(word, &reciprocal) &&
-               replace(module, instr, SpvOpFMul, reciprocal);
+        return pm_exact_is_asked(instr->result) && constant_word(by, SpvOpTypeFloat, &word) &&
+               reciprocal_of(word, &reciprocal) && replace(module, instr, SpvOpFMul, reciprocal);
     if (!constant_word(by, SpvOpTypeInt, &word) || word == 0 || (word & (word - 1)) != 0)
         return false;
     switch (instr->opcode) {

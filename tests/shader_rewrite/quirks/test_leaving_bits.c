@@ -36,14 +36,14 @@ static void run(const struct pm_words *module, uint32_t *words)
 }
 
 static const char *const folders[] = {
-    PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING, PM_TEST_LEAVING,
-    PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING, PM_TEST_ZERO_REGIONS,
-    PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
+    PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING,
+    PM_TEST_LEAVING,      PM_TEST_LEAVING,      PM_TEST_LEAVING,     PM_TEST_LEAVING,
+    PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS, PM_TEST_ZERO_REGIONS};
 static const char *const names[] = {
-    "made.comp",         "tested.comp",        "rare.comp", "ready.comp",
-    "begun.comp",        "tables.comp",        "sums.comp", "leaving_chosen.comp",
-    "leaving_read.comp", "leaving_branch.comp"};
-enum { MADE, TESTED, SUMS = 6, SHADERS = sizeof names / sizeof names[0] };
+    "made.comp",           "tested.comp",       "rare.comp",          "ready.comp",
+    "begun.comp",          "tables.comp",       "sums.comp",          "scalars.comp",
+    "leaving_chosen.comp", "leaving_read.comp", "leaving_branch.comp"};
+enum { MADE, TESTED, SUMS = 6, SCALARS, SHADERS = sizeof names / sizeof names[0] };
 
 static struct subject {
     struct pm_words canonical;
@@ -195,6 +195,17 @@ static void unrolls_inexact(void **state)
     check_unrolling(SUMS, PM_QUIRK_UNROLLS_INEXACT);
 }
 
+/* Likewise that against vectors component by component. */
+static void folds_scalars(void **state)
+{
+    (void)state;
+    const struct pm_driver driver = gpu_driver(&pm_test_gpu);
+    const struct pm_driver other = {.id = VK_DRIVER_ID_NVIDIA_PROPRIETARY, .version = 1};
+    const size_t words = varied(SCALARS, pm_recipe_find("scalarize"), &other);
+    print_message("%s: %zu words differ component by component\n", names[SCALARS], words);
+    assert_int_equal(words > 0, (pm_quirks_of(&driver) & PM_QUIRK_FOLDS_SCALARS) != 0);
+}
+
 static int set_up(void **state)
 {
     if (pm_gpu_set_up(state) != 0)
@@ -228,6 +239,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_pass),     cmocka_unit_test(all_passes),
         cmocka_unit_test(each_recipe),   cmocka_unit_test(quirks_are_there),
-        cmocka_unit_test(unrolls_short), cmocka_unit_test(unrolls_inexact)};
+        cmocka_unit_test(unrolls_short), cmocka_unit_test(unrolls_inexact),
+        cmocka_unit_test(folds_scalars)};
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -43,14 +43,14 @@ static void names(void **state)
     (void)state;
     char name[PM_VARIANT_POINT_NAME];
     assert_named((struct pm_variant_id){.first = {16, 1}}, "hoist");
-    assert_named((struct pm_variant_id){{16, 1}, {28, 2}}, "hoist+strength");
+    assert_named((struct pm_variant_id){{16, 1}, {28, 3}}, "hoist+strength");
     assert_named((struct pm_variant_id){{16, 3}, {55, 1}}, "hoist@3+#55@1");
     pm_variant_point_name(0, name);
     assert_string_equal(name, "none");
     assert_true(pm_variant_is_known(16 | 1 << 6));
     assert_false(pm_variant_is_known(16 | 2 << 6));
     assert_false(pm_variant_is_known(55 | 1 << 6));
-    assert_true(pm_variant_is_known(16 | 1 << 6 | (28 | 2 << 6) << 10));
+    assert_true(pm_variant_is_known(16 | 1 << 6 | (28 | 3 << 6) << 10));
     assert_false(pm_variant_is_known(16 | 1 << 6 | (55 | 1 << 6) << 10));
     assert_false(pm_variant_is_known(0));
     for (uint32_t size = 1; size <= 128; size *= 2) {

@@ -399,9 +399,14 @@ static void check_seeds(const uint64_t *seeds, size_t count)
 static void test_each_recipe(void **state)
 {
     (void)state;
+    /* Where vectors of floats stay whole, these shaders have none for scalarize alone. */
+    const struct pm_driver driver = gpu_driver(&differential.gpu);
+    const bool only_integers = pm_quirks_of(&driver) & PM_QUIRK_FOLDS_SCALARS;
     check_seeds(quick_seeds, sizeof quick_seeds / sizeof *quick_seeds);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         const char *name = pm_recipe_at(r)->name;
+        if (only_integers && strcmp(name, "scalarize") == 0)
+            continue;
         if ((seen.by_recipe[r] > 0) != is_ever_made(name))
             fail_msg("%s made %s", name, seen.by_recipe[r] > 0 ? "something" : "nothing");
     }

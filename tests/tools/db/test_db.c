@@ -199,7 +199,7 @@ static void add_race(void)
     for (uint8_t i = 0; i < 60; i++) {
         const double noise = 0.02 * (pm_random_unit(&random) - 0.5);
         const struct pm_point_counts points[] = {pm_variant_counts(16 | 1 << 6, 16, -0.08 + noise),
-                                                 pm_variant_counts(28 | 2 << 6, 16, 0.08 + noise)};
+                                                 pm_variant_counts(28 | 3 << 6, 16, 0.08 + noise)};
         const struct pm_shader_profile shader = {.key = key_of(1),
                                                  .environment = {8, 0x10005, 3, 13, 0x6403},
                                                  .kind = PM_KIND_VARIANT,

@@ -6,7 +6,7 @@
  * together say; one file for each session that is running or was not judged yet; and while some are
  * judged, `judged`, which says of which of these the history is. A session
  * holds a lock (flock) on its file as long as its process lives, so several processes of one game
- * do not take each other for dead. Lines are appended with write(2) before the thing that they
+ * do not take each other for dead. Lines are written with pwrite(2) before the thing that they
  * speak of is done, which survives the process in whatever way it ends; they are also synced, at
  * most once a second, since a hung GPU is often ended by the power switch.
  *
@@ -18,10 +18,16 @@
  * afterwards. Sessions that wrote down no variant say nothing about variants when they end badly,
  * nor do those that were asked to end (journal_asked.h).
  *
- * A session that went on for long after its last new variant has settled: whatever ends it then is
- * hardly a variant's doing, and many a game is always ended by being killed. A lost device is a bad
- * end also then. That a settled session goes on with something new is written but not synced: only
- * a machine that is switched off within seconds of it takes the session for properly ended.
+ * A variant that a session went on with for long has settled: whatever ends the session then is
+ * hardly that variant's doing, and many a game is always ended by being killed. Once one that was
+ * bound has settled, the session counts as properly ended, however it ends: what was new yet is
+ * held back, and nothing else follows. A lost device is a bad end also then. That a variant which
+ * has settled is bound for the first time is written but not synced: only a machine that is
+ * switched off within seconds of it takes it for one that did no harm.
+ *
+ * Of what is only tried for a while (A-Z testing), and goes without having done harm, nothing is
+ * said any more. The lines of a session's file are written over, so that it stays as small as what
+ * is there at a time.
  *
  * Variants are named by the key of the specialized module (struct pm_shader_key): a new PGO
  * database makes new ones.
@@ -59,22 +65,31 @@ bool pm_journal_holds(const struct pm_journal *journal, const struct pm_shader_k
 struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
                                           const struct pm_shader_key *key, struct pm_error *error);
 
-/* The same on a game's own thread: it neither waits for one that syncs nor syncs. NULL also when it
- * would have to wait. pm_journal_sync is due soon, on another thread. */
+/* The same of a variant that is only tried, until pm_journal_gone as many times: it then takes no
+ * room among PM_JOURNAL_MOST any more, no end of the session is its doing, and none proves it.
+ * Where it is written down as above, too, it stays. The entry is that of the key, if it is tried
+ * again. */
+struct pm_journal_entry *pm_journal_try(struct pm_journal *journal, const struct pm_shader_key *key,
+                                        struct pm_error *error);
+/* It did no harm, and is not bound any more. Nothing happens once the device was lost or the
+ * process has crashed. */
+void pm_journal_gone(struct pm_journal_entry *entry);
+
+/* As pm_journal_write, on a game's own thread: it neither waits for one that syncs nor syncs. NULL
+ * also when it would have to wait. pm_journal_sync is due soon, on another thread. */
 struct pm_journal_entry *pm_journal_note(struct pm_journal *journal,
                                          const struct pm_shader_key *key, struct pm_error *error);
 void pm_journal_sync(struct pm_journal *journal);
 
-/* The variant is about to be bound. Cheap: nothing is written but a few bytes when it is the
- * variant's first use in a session that has settled. */
+/* The variant is about to be bound. Cheap: nothing is written but a few bytes when it is the first
+ * use of one that has settled. */
 void pm_journal_used(struct pm_journal_entry *entry);
 
 /* The device was lost. */
 void pm_journal_lost(struct pm_journal *journal);
 
-/* Frames go through, at `now` (CLOCK_MONOTONIC, seconds). When that has been so for so many seconds
- * without a variant being written down or used for the first time, the session has settled: it
- * counts as properly ended from here on, until that happens again. Never blocks. */
+/* Frames go through, at `now` (CLOCK_MONOTONIC, seconds). A variant settles when that has been so
+ * for so many seconds since it was written down, or bound for the first time. Never blocks. */
 void pm_journal_heartbeat(struct pm_journal *journal, int64_t now, uint32_t seconds);
 
 /* What tells a session that was alive when it was asked to end from one that hung
@@ -90,7 +105,7 @@ void pm_journal_end(struct pm_journal *journal);
  * for a call that is under way; then the session looks as if it had not ended properly. */
 void pm_journal_exit(struct pm_journal *journal);
 /* The process or the device ends as after a crash or a hang, though the game may tidy up: from here
- * on nothing is a proper end; a session that has settled stays so. Takes no lock, so that a signal
+ * on nothing is a proper end; what has settled stays so. Takes no lock, so that a signal
  * handler may call it. */
 void pm_journal_crashed(struct pm_journal *journal);
 

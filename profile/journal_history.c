@@ -153,7 +153,7 @@ void pm_history_count(const struct pm_history *history, struct pm_journal_state 
 
 /* ---- sessions ---- */
 
-static bool add_key(struct pm_session_record *session, const struct pm_shader_key *key)
+static bool add_key(struct pm_session_record *session, const struct pm_shader_key *key, bool ran)
 {
     if (session->count == session->allocated) {
         const size_t more = session->allocated ? session->allocated * 2 : 16;
@@ -168,7 +168,7 @@ static bool add_key(struct pm_session_record *session, const struct pm_shader_ke
         session->allocated = more;
     }
     session->keys[session->count] = *key;
-    session->used[session->count++] = false;
+    session->used[session->count++] = ran;
     return true;
 }
 
@@ -184,9 +184,12 @@ static bool mark_used(struct pm_session_record *session, const struct pm_shader_
 static bool parse_session_line(struct pm_session_record *session, const struct pm_line *line)
 {
     struct pm_shader_key key;
-    if (pm_line_is(line, PM_JOURNAL_NEW, 2))
+    const bool ran = pm_line_is(line, PM_JOURNAL_RAN, 2);
+    if (ran || pm_line_is(line, PM_JOURNAL_NEW, 2))
         return session->count < PM_JOURNAL_MOST && pm_shader_key_parse(line->words[1], &key) &&
-               add_key(session, &key);
+               add_key(session, &key, ran);
+    if (pm_line_is(line, PM_JOURNAL_OFF, 2))
+        return pm_shader_key_parse(line->words[1], &key);
     if (pm_line_is(line, PM_JOURNAL_USED, 2))
         return pm_shader_key_parse(line->words[1], &key) && mark_used(session, &key);
     if (pm_line_is(line, PM_JOURNAL_LOST, 1))
@@ -255,6 +258,16 @@ static bool judge_good(struct pm_history *history, const struct pm_session_recor
     return true;
 }
 
+/* Holds a variant back that is not proven. */
+static bool strike(struct pm_history_variant *variant)
+{
+    if (variant->proven)
+        return false;
+    variant->strikes++;
+    variant->wait = PM_JOURNAL_WAIT;
+    return true;
+}
+
 static bool judge_bad(struct pm_history *history, const struct pm_session_record *session)
 {
     history->bad_in_a_row++;
@@ -265,12 +278,25 @@ static bool judge_bad(struct pm_history *history, const struct pm_session_record
         struct pm_history_variant *variant = get(history, &session->keys[i]);
         if (!variant)
             return false;
-        if (!variant->proven) {
-            variant->strikes++;
-            variant->wait = PM_JOURNAL_WAIT;
-        } else if (all) {
+        if (!strike(variant) && all)
             variant->proven = false;
-        }
+    }
+    return true;
+}
+
+/* It went on for long with some, as well as one that ended: only what was new yet may have ended
+ * it. */
+static bool judge_settled(struct pm_history *history, const struct pm_session_record *session,
+                          bool *bad)
+{
+    if (!judge_good(history, session))
+        return false;
+    for (size_t i = 0; i < session->count; i++) {
+        struct pm_history_variant *variant =
+            session->used[i] ? NULL : get(history, &session->keys[i]);
+        if (!session->used[i] && !variant)
+            return false;
+        *bad = (variant && !session->asked && strike(variant)) || *bad;
     }
     return true;
 }
@@ -278,10 +304,14 @@ static bool judge_bad(struct pm_history *history, const struct pm_session_record
 bool pm_history_judge(struct pm_history *history, const struct pm_session_record *session,
                       bool *bad)
 {
-    const bool properly = session->ended && !session->lost;
-    const bool asked = session->asked && !session->lost;
-    *bad = !properly && !asked && session->count > 0;
-    if (*bad)
-        return judge_bad(history, session);
-    return !properly || judge_good(history, session);
+    bool settled = false;
+    for (size_t i = 0; i < session->count; i++)
+        settled = settled || session->used[i];
+    *bad = false;
+    if (session->ended && !session->lost)
+        return judge_good(history, session);
+    if (settled && !session->lost)
+        return judge_settled(history, session, bad);
+    *bad = session->count > 0 && (!session->asked || session->lost);
+    return !*bad || judge_bad(history, session);
 }

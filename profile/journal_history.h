@@ -26,7 +26,7 @@ struct pm_history {
 /* A session's file. */
 struct pm_session_record {
     struct pm_shader_key *keys; /* written down, in order */
-    bool *used;                 /* one for each: it was bound; known at a proper end only */
+    bool *used;                 /* one for each: it was bound, and no harm came of it */
     size_t count, allocated;
     bool ended, lost;
     bool asked; /* and it ended because of that (journal_asked.h) */
@@ -46,17 +46,19 @@ bool pm_session_record_parse(struct pm_session_record *session, const char *text
                              struct pm_error *error);
 
 /* Adds what the session says. *bad: it did not end properly though nobody asked for its end, and
- * used variants. false: no memory. */
+ * used variants that are held back by that, or may be. false: no memory. */
 bool pm_history_judge(struct pm_history *history, const struct pm_session_record *session,
                       bool *bad);
 
 bool pm_history_holds(const struct pm_history *history, const struct pm_shader_key *key);
 void pm_history_count(const struct pm_history *history, struct pm_journal_state *state);
 
-/* The lines that a session's file is made of. */
+/* The lines that a session's file is made of. The first three are written over one another. */
 #define PM_JOURNAL_HEADER "piecemeal journal 1\n"
-#define PM_JOURNAL_NEW "new"   /* KEY: about to be made */
-#define PM_JOURNAL_USED "used" /* KEY: was bound */
+#define PM_JOURNAL_NEW "new"   /* KEY: about to be made, or to be bound */
+#define PM_JOURNAL_RAN "ran"   /* KEY: was bound, and no harm came of it */
+#define PM_JOURNAL_OFF "off"   /* KEY: no harm came of it; as if the line were not there */
+#define PM_JOURNAL_USED "used" /* KEY: of a line before, as "ran" (an earlier version's) */
 #define PM_JOURNAL_LOST "lost"
 #define PM_JOURNAL_END "end"
 #define PM_JOURNAL_AGAIN "again" /* a device begins after an end */

@@ -67,8 +67,10 @@ void pm_contests_destroy(struct pm_contests *contests)
     for (struct pm_contest *contest = contests->first, *next; contest; contest = next) {
         next = contest->next;
         release_pipelines(contest);
-        for (uint32_t a = 0; a < contest->halving.count; a++)
+        for (uint32_t a = 0; a < contest->halving.count; a++) {
+            pm_contest_unnote(contest, a);
             finish_arm(&contest->arms[a]);
+        }
         free(contest);
     }
     free(contests);
@@ -274,10 +276,28 @@ static bool make(struct pm_contest *contest, struct pm_arm *arm)
 
 bool pm_contest_note(struct pm_contest *contest, uint32_t index, struct pm_error *error)
 {
-    struct pm_specialized_shader *shader = &contest->arms[index].shader;
-    if (!shader->entry)
-        shader->entry = pm_journal_write(contest->owner->journal, &shader->key, error);
-    return shader->entry != NULL;
+    struct pm_arm *arm = &contest->arms[index];
+    if (arm->noted)
+        return true;
+    struct pm_journal_entry *entry =
+        pm_journal_try(contest->owner->journal, &arm->shader.key, error);
+    if (entry)
+        arm->shader.entry = entry;
+    return arm->noted = entry != NULL;
+}
+
+void pm_contest_unnote(struct pm_contest *contest, uint32_t index)
+{
+    struct pm_arm *arm = &contest->arms[index];
+    if (arm->noted)
+        pm_journal_gone(arm->shader.entry);
+    arm->noted = false;
+}
+
+void pm_contest_note_chosen(struct pm_contest *contest, uint32_t index)
+{
+    pm_journal_write(contest->owner->journal, &contest->arms[index].shader.key, NULL);
+    pm_contest_unnote(contest, index);
 }
 
 /* ---- pairs ---- */

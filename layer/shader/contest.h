@@ -44,6 +44,7 @@ struct pm_arm {
     bool made;                  /* the shader was, or cannot be */
     bool failed;                /* it cannot be built */
     bool tried;                 /* it was chosen: its own trial has the verdict */
+    bool noted;                 /* the journal has it, and it was not taken off */
 };
 
 enum pm_contest_state {
@@ -126,9 +127,13 @@ void pm_contest_give_up(struct pm_contest *contest);
  * them counts as seen. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
 
-/* Writes down in the journal, once, that the arm is about to be given to the driver. false: it
- * cannot be. */
+/* Writes down in the journal that the arm is about to be given to the driver, or to be bound.
+ * false: it cannot be. */
 bool pm_contest_note(struct pm_contest *contest, uint32_t arm, struct pm_error *error);
+/* It was measured, or is not bound any more: it is taken off the journal, if it is there. */
+void pm_contest_unnote(struct pm_contest *contest, uint32_t arm);
+/* One that was noted is chosen: the journal keeps it, as any variant. */
+void pm_contest_note_chosen(struct pm_contest *contest, uint32_t arm);
 
 /* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
 void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);

@@ -120,8 +120,10 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
 {
     const uint32_t index = (uint32_t)(arm - contest->arms);
     struct pm_error error = {0};
-    if (arm->built)
-        return arm->built;
+    if (arm->built) {
+        contest->refused = !pm_contest_note(contest, index, &error) || contest->refused;
+        return arm->noted ? arm->built : NULL;
+    }
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_ARMS)) {
         block(optimizer, contest, PM_ROOM_ARMS);
         return NULL;
@@ -133,6 +135,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
             pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, PM_USE_ANYWHERE, &error);
     if (!arm->built) {
         pm_hold_release(hold);
+        pm_contest_unnote(contest, index);
         pm_optimizer_give_back(optimizer, PM_ROOM_ARMS);
         pm_log_debug(optimizer->device->instance->log, "a variant is not built: %s", error.message);
         contest->refused = true;
@@ -161,6 +164,7 @@ static void retire(struct pm_optimizer *optimizer, struct pm_contest *contest, b
         if (!arm->built || arm->tried || (!all && pm_contest_may_choose(contest, a)))
             continue;
         pm_optimizer_retire(optimizer, arm->built);
+        pm_contest_unnote(contest, a);
         arm->built = NULL;
     }
 }
@@ -189,6 +193,7 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     winner->next = NULL;
     winner->candidate.measured = NULL;
     arm->tried = true;
+    pm_contest_note_chosen(contest, contest->winner);
     atomic_store(pm_optimizer_place(winner), winner);
     retire(optimizer, contest, true);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
@@ -242,8 +247,10 @@ static void replace_pipeline(struct pm_optimizer *optimizer, struct pm_contest *
         pm_log_debug(optimizer->device->instance->log, "%s: is dropped, and recipes over it", name);
         retire(optimizer, contest, true);
     }
-    for (uint32_t a = 0; a < contest->halving.count; a++)
+    for (uint32_t a = 0; a < contest->halving.count; a++) {
+        pm_contest_unnote(contest, a);
         contest->arms[a].built = NULL;
+    }
     contest->measuring = false;
     let_go(contest);
     struct pm_pipeline *next = pm_pipeline_list_take(&contest->waiting);
@@ -317,6 +324,7 @@ static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *conte
         return false;
     const uint32_t arm = contest->result_of;
     contest->measuring = false;
+    pm_contest_unnote(contest, arm);
     struct pm_anytime all = contest->halving.seen[arm];
     pm_anytime_merge(&all, &contest->result);
     pm_halving_take(&contest->halving, arm, &all);

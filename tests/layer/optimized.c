@@ -373,7 +373,7 @@ static void list_file(struct listing *listing, const char *path)
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     while (fscanf(file, "%15s", word) == 1) {
-        if ((strcmp(word, "new") != 0 && strcmp(word, "proven") != 0) ||
+        if ((strcmp(word, "new") != 0 && strcmp(word, "ran") != 0 && strcmp(word, "proven") != 0) ||
             fscanf(file, "%63s", text) != 1)
             continue;
         if (listing->count < listing->most &&

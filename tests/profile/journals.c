@@ -2,7 +2,9 @@
 
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"
+#include <dirent.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -80,6 +82,23 @@ void journals_killed_after(void (*act)(const char *names), const char *names)
     close(ready[0]);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
+}
+
+size_t journals_find(char path[JOURNALS_PATH])
+{
+    char folder[160];
+    size_t count = 0;
+    snprintf(folder, sizeof folder, "%s/A%%20Game", journals_home);
+    DIR *directory = opendir(folder);
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        if (!strstr(entry->d_name, ".session"))
+            continue;
+        snprintf(path, JOURNALS_PATH, "%s/%s", folder, entry->d_name);
+        count++;
+    }
+    closedir(directory);
+    return count;
 }
 
 void journals_assert_held(const char *expected)

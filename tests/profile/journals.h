@@ -25,5 +25,9 @@ void journals_use(struct pm_journal *journal, const char *names);
 /* A child process that does something and is killed then. */
 void journals_killed_after(void (*act)(const char *names), const char *names);
 
+/* The session's file that there is; how many there are. */
+enum { JOURNALS_PATH = 500 };
+size_t journals_find(char path[JOURNALS_PATH]);
+
 /* What a session that begins now holds back, of a to d. */
 void journals_assert_held(const char *expected);

@@ -3,7 +3,6 @@
 #include "tests/profile/journals.h"
 
 #include "tests/cmocka_includes.h"
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #define RUN "0123456789abcdef"
-enum { SETTLED = 600, MOST_PATH = 500 };
+enum { SETTLED = 600 };
 
 static void use(const char *names)
 {
@@ -35,29 +34,11 @@ static void of_run(const char *run)
         unsetenv(PM_RUN_VARIABLE);
 }
 
-/* The session's file there is; how many. */
-static size_t find(char path[MOST_PATH])
-{
-    char folder[160];
-    size_t count = 0;
-    snprintf(folder, sizeof folder, "%s/A%%20Game", journals_home);
-    DIR *directory = opendir(folder);
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory));) {
-        if (!strstr(entry->d_name, ".session"))
-            continue;
-        snprintf(path, MOST_PATH, "%s/%s", folder, entry->d_name);
-        count++;
-    }
-    closedir(directory);
-    return count;
-}
-
 /* It was touched so many seconds after it was asked. */
 static void touched(int64_t after)
 {
-    char path[MOST_PATH];
-    assert_int_equal(find(path), 1);
+    char path[JOURNALS_PATH];
+    assert_int_equal(journals_find(path), 1);
     const struct timespec at = {.tv_sec = time(NULL) + (time_t)after};
     const struct timespec times[2] = {at, at};
     assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
@@ -141,10 +122,10 @@ static void others_are_left_alone(void **unused)
     static const char *const runs[] = {"fedcba9876543210", NULL, "0123456789ABCDEF", "../../../etc",
                                        "0123456789abcdef0"};
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
-        char path[MOST_PATH], name[2] = {(char)('a' + i % 4)};
+        char path[JOURNALS_PATH], name[2] = {(char)('a' + i % 4)};
         of_run(runs[i]);
         journals_killed_after(use, name);
-        assert_int_equal(find(path), 1);
+        assert_int_equal(journals_find(path), 1);
         assert_int_equal(ask(RUN), 0);
         journals_assert_held(name);
         assert_int_equal(journals_state.judged_bad, 1);
@@ -175,10 +156,10 @@ static void what_lives_is_counted(void **unused)
 static void a_torn_line_is_no_damage(void **unused)
 {
     (void)unused;
-    char path[MOST_PATH];
+    char path[JOURNALS_PATH];
     of_run(RUN);
     journals_killed_after(use, "a");
-    assert_int_equal(find(path), 1);
+    assert_int_equal(journals_find(path), 1);
     FILE *file = fopen(path, "a");
     assert_non_null(file);
     assert_true(fputs("new 0123", file) >= 0 && fclose(file) == 0);
@@ -193,13 +174,13 @@ static void frames_show_life(void **unused)
 {
     (void)unused;
     struct stat before, after;
-    char path[MOST_PATH];
+    char path[JOURNALS_PATH];
     of_run(RUN);
     struct pm_journal *journal = journals_begin();
     journals_use(journal, "a");
     for (int64_t now = 1000; now < 1003; now++) {
         touched(-1000);
-        assert_int_equal(find(path), 1);
+        assert_int_equal(journals_find(path), 1);
         assert_int_equal(stat(path, &before), 0);
         pm_journal_alive(journal);
         assert_int_equal(stat(path, &after), 0);

@@ -535,12 +535,12 @@ static void a_session_that_settled_may_be_killed(void **state)
     const struct {
         void (*end)(void);
         const char *seconds;
-        bool held;
+        bool held, bad;
     } cases[] = {
-        {play_on_and_crash, "1000000", true},
-        {play_on_and_crash, "0", false},
-        {play_on_and_lose_the_device, "0", true},
-        {play_on_and_meet_something_new, "0", true},
+        {play_on_and_crash, "1000000", true, true},
+        {play_on_and_crash, "0", false, false},
+        {play_on_and_lose_the_device, "0", true, true},
+        {play_on_and_meet_something_new, "0", false, true}, /* which is held back */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         pm_layered_tear_down(state);
@@ -550,7 +550,7 @@ static void a_session_that_settled_may_be_killed(void **state)
         setenv("PIECEMEAL_DEBUG_SETTLE_SECONDS", cases[i].seconds, 1);
         session_that_ends(cases[i].end);
         assert_int_equal(replaced_in_a_session(), !cases[i].held);
-        optimized_assert_logged("did not end properly", cases[i].held);
+        optimized_assert_logged("did not end properly", cases[i].bad);
     }
 }
 

@@ -404,8 +404,9 @@ static void the_next_session_goes_on(void **state)
     go_on_without(end_in_the_middle());
 }
 
-/* The driver never saw the others: a game that ends badly says nothing about them. */
-static void only_what_is_built_is_written_down(void **state)
+/* The driver never saw the others, or they were measured: a game that ends badly says nothing about
+ * them. */
+static void only_what_is_measured_is_written_down(void **state)
 {
     (void)state;
     uint64_t until = 0;
@@ -413,9 +414,9 @@ static void only_what_is_built_is_written_down(void **state)
     open_session();
     while (seen.count < 3 && patience(&until))
         trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    assert_in_range(optimized_journal(keys, MOST), 0, 1);
     close_session();
-    /* But for the game's own, and the one under way. */
-    assert_in_range(optimized_journal(keys, MOST), 2, seen.count);
+    assert_int_equal(optimized_journal(keys, MOST), 0);
 }
 
 static void forget_log(void)
@@ -758,7 +759,7 @@ int main(void)
         PM_LAYERED_TEST(a_subgroup_size_is_faster),
         PM_LAYERED_TEST(two_shaders_have_the_same_variant),
         PM_LAYERED_TEST(the_next_session_goes_on),
-        PM_LAYERED_TEST(only_what_is_built_is_written_down),
+        PM_LAYERED_TEST(only_what_is_measured_is_written_down),
         PM_LAYERED_TEST(a_driver_without_memory_ends_nothing),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(what_the_driver_crashed_at_takes_no_part),

@@ -139,6 +139,15 @@ void pm_contest_suspend(struct pm_contest *contest, bool suspended)
     contest->owner->open += suspended ? UINT32_MAX : 1;
 }
 
+struct pm_contest *pm_contests_idle(const struct pm_contests *contests)
+{
+    struct pm_contest *contest = contests->first;
+    while (contest && (!contest->suspended || contest->blocked || !contest->pipeline ||
+                       atomic_load(&contest->state) != PM_CONTEST_OPEN))
+        contest = contest->next;
+    return contest;
+}
+
 /* A base may be there twice: as it was made, and as an earlier session made it. */
 static bool is_of(const struct pm_contest *contest, const struct pm_specialized_shader *base)
 {
@@ -179,6 +188,7 @@ void pm_contests_unblock(struct pm_contests *contests)
     for (struct pm_contest *contest = contests->first; contest; contest = contest->next)
         if (contest->blocked) {
             contest->blocked = false;
+            pm_contest_suspend(contest, false);
             atomic_store(&contest->idle, false); /* nothing of it is being timed */
             atomic_store(&contest->due, true);
         }

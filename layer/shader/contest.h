@@ -73,7 +73,7 @@ struct pm_contest {
     struct pm_anytime result;
     _Atomic bool idle; /* nothing of it was timed for a while; set by a thread of the game's */
     bool suspended;    /* it is none of those that are open: no pipeline has the shader just now, or
-                          it is idle */
+                          it is idle, or blocked */
     bool blocked;      /* it goes on when there is room for one more variant */
     bool measuring;    /* the current arm is */
     bool built, refused;             /* an arm was by the driver, in this session */
@@ -103,6 +103,9 @@ struct pm_pipeline *pm_contests_take_later(struct pm_contests *contests);
 
 /* Another one may be open meanwhile; or it is one of those again, though they be more then. */
 void pm_contest_suspend(struct pm_contest *contest, bool suspended);
+/* One that is suspended and has a pipeline to measure with, and so may have variants that nothing
+ * is done with for now; NULL: none. */
+struct pm_contest *pm_contests_idle(const struct pm_contests *contests);
 /* The next one that is due, which it then is not any more; NULL: none. */
 struct pm_contest *pm_contests_due(struct pm_contests *contests);
 

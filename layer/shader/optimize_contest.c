@@ -95,14 +95,84 @@ void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeli
 
 /* ---- the job's thread ---- */
 
-/* It goes on when there is room. */
+enum leaves {
+    ALL,
+    BEATEN,     /* that cannot win any more */
+    UNMEASURED, /* all but the one that is measured */
+};
+
+static bool leaves(const struct pm_contest *contest, uint32_t arm, enum leaves which)
+{
+    return which == ALL || (which == BEATEN ? !pm_contest_may_choose(contest, arm)
+                                            : arm != contest->current || !contest->measuring);
+}
+
+/* Arms whose pipelines go, so that their room is for others; those that may win are built again
+ * when it is their turn. What was chosen is none of them any more. */
+static void retire(struct pm_optimizer *optimizer, struct pm_contest *contest, enum leaves which)
+{
+    for (uint32_t a = 0; a < contest->halving.count; a++) {
+        struct pm_arm *arm = &contest->arms[a];
+        if (!arm->built || arm->tried || !leaves(contest, a, which))
+            continue;
+        pm_optimizer_retire(optimizer, arm->built);
+        pm_contest_unnote(contest, a);
+        arm->built = NULL;
+    }
+}
+
+static void let_go(struct pm_contest *contest)
+{
+    atomic_store(&contest->pipeline->contest, NULL);
+    pm_pipeline_release(contest->pipeline);
+    contest->pipeline = NULL;
+}
+
+/* A pipeline of one that lets go enters it again once the game binds it. */
+static void enters_again(struct pm_pipeline *pipeline)
+{
+    uint32_t wish = PM_WISH_NONE;
+    atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_BOUND);
+}
+
+/* Those that are idle give all their room to others. */
+static void take_from_idle(struct pm_optimizer *optimizer)
+{
+    for (struct pm_contest *idle; (idle = pm_contests_idle(optimizer->contests)) != NULL;) {
+        retire(optimizer, idle, ALL);
+        idle->measuring = false;
+        enters_again(idle->pipeline);
+        for (struct pm_pipeline *next; (next = pm_pipeline_list_take(&idle->waiting)) != NULL;) {
+            enters_again(next);
+            pm_pipeline_release(next);
+        }
+        let_go(idle);
+    }
+}
+
+/* Room for one more arm, by what gives it back if there is none; its own come last, since it would
+ * build them again. */
+static bool reserve(struct pm_optimizer *optimizer, struct pm_contest *contest)
+{
+    if (pm_optimizer_reserve(optimizer, PM_ROOM_ARMS))
+        return true;
+    take_from_idle(optimizer);
+    if (pm_optimizer_reserve(optimizer, PM_ROOM_ARMS))
+        return true;
+    retire(optimizer, contest, ALL);
+    return pm_optimizer_reserve(optimizer, PM_ROOM_ARMS);
+}
+
+/* It goes on when there is room. Until then it takes none, and others may be open. */
 static void block(struct pm_optimizer *optimizer, struct pm_contest *contest, enum pm_room room)
 {
     char name[PM_CONTEST_NAME];
     pm_contest_name(contest, name);
     pm_log_debug(optimizer->device->instance->log,
                  "%s: limits.variants is reached: its contest waits for room", name);
+    retire(optimizer, contest, ALL);
     contest->blocked = true;
+    pm_contest_suspend(contest, true);
     atomic_store(&optimizer->contest_blocked, true);
     if (pm_optimizer_has_room(optimizer, room))
         atomic_store(&optimizer->contest_due, true);
@@ -124,7 +194,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         contest->refused = !pm_contest_note(contest, index, &error) || contest->refused;
         return arm->noted ? arm->built : NULL;
     }
-    if (!pm_optimizer_reserve(optimizer, PM_ROOM_ARMS)) {
+    if (!reserve(optimizer, contest)) {
         block(optimizer, contest, PM_ROOM_ARMS);
         return NULL;
     }
@@ -155,20 +225,6 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     return arm->built;
 }
 
-/* Those that cannot win any more, or all of them: their pipelines go, and their room is for others.
- * What was chosen is none of them any more. */
-static void retire(struct pm_optimizer *optimizer, struct pm_contest *contest, bool all)
-{
-    for (uint32_t a = 0; a < contest->halving.count; a++) {
-        struct pm_arm *arm = &contest->arms[a];
-        if (!arm->built || arm->tried || (!all && pm_contest_may_choose(contest, a)))
-            continue;
-        pm_optimizer_retire(optimizer, arm->built);
-        pm_contest_unnote(contest, a);
-        arm->built = NULL;
-    }
-}
-
 static void measure(struct pm_optimizer *optimizer, struct pm_optimized *optimized, uint32_t times)
 {
     optimized->contest->measuring = true;
@@ -195,7 +251,7 @@ static void confirm(struct pm_optimizer *optimizer, struct pm_contest *contest)
     arm->tried = true;
     pm_contest_note_chosen(contest, contest->winner);
     atomic_store(pm_optimizer_place(winner), winner);
-    retire(optimizer, contest, true);
+    retire(optimizer, contest, ALL);
     atomic_store(&contest->state, PM_CONTEST_CONFIRM);
     pm_optimizer_offer(optimizer, winner, pm_optimizer_candidate_place(winner));
 }
@@ -207,19 +263,12 @@ static void take_pipeline(struct pm_contest *contest, struct pm_pipeline *pipeli
     pm_contest_suspend(contest, false);
 }
 
-static void let_go(struct pm_contest *contest)
-{
-    atomic_store(&contest->pipeline->contest, NULL);
-    pm_pipeline_release(contest->pipeline);
-    contest->pipeline = NULL;
-}
-
 /* Others that waited get the winner. */
 static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
     pm_contest_suspend(contest, false);
-    retire(optimizer, contest, true);
+    retire(optimizer, contest, ALL);
     pm_contest_finish(contest, won);
     for (struct pm_pipeline *waits;
          won && (waits = pm_pipeline_list_take(&contest->waiting)) != NULL;) {
@@ -245,7 +294,7 @@ static void replace_pipeline(struct pm_optimizer *optimizer, struct pm_contest *
         char name[PM_CONTEST_NAME];
         pm_contest_name(contest, name);
         pm_log_debug(optimizer->device->instance->log, "%s: is dropped, and recipes over it", name);
-        retire(optimizer, contest, true);
+        retire(optimizer, contest, ALL);
     }
     for (uint32_t a = 0; a < contest->halving.count; a++) {
         pm_contest_unnote(contest, a);
@@ -266,6 +315,10 @@ static bool choose(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     while (pm_contest_winner(contest)) {
         struct pm_arm *arm = &contest->arms[contest->winner];
+        if (!pm_optimizer_has_room(optimizer, PM_ROOM_OPTIMIZED)) {
+            block(optimizer, contest, PM_ROOM_OPTIMIZED);
+            return false;
+        }
         if (build_arm(optimizer, contest, arm))
             return true;
         if (waits(optimizer, contest))
@@ -290,11 +343,12 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
 {
     uint32_t times = 0;
     contest->blocked = false;
+    pm_contest_suspend(contest, false);
     while (next(contest, &times)) {
         struct pm_arm *arm = &contest->arms[contest->current];
         const double *seen = &contest->halving.seen[contest->current].count, before = *seen;
         const bool usable = pm_contest_make(contest, contest->current);
-        retire(optimizer, contest, false);
+        retire(optimizer, contest, BEATEN);
         if (*seen != before) /* by an earlier session */
             continue;
         struct pm_optimized *built = usable ? build_arm(optimizer, contest, arm) : NULL;
@@ -358,8 +412,10 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
         atomic_store(&contest->state, PM_CONTEST_OPEN);
     } else if (measured || idle) {
         pm_contest_suspend(contest, !measured);
-        if (!measured)
+        if (!measured) {
+            retire(optimizer, contest, UNMEASURED);
             return;
+        }
     }
     if (contest->pipeline && atomic_load(&contest->state) == PM_CONTEST_OPEN && !contest->measuring)
         measure_next(optimizer, contest);
@@ -368,7 +424,11 @@ static void go_on(struct pm_optimizer *optimizer, struct pm_contest *contest)
 /* Those that waited until a contest may begin: one at a time, so that each may. */
 static void begin_later(struct pm_optimizer *optimizer)
 {
-    struct pm_pipeline *later = pm_contests_take_later(optimizer->contests);
+    if (!pm_optimizer_has_room(optimizer, PM_ROOM_ARMS))
+        take_from_idle(optimizer);
+    struct pm_pipeline *later = pm_optimizer_has_room(optimizer, PM_ROOM_ARMS)
+                                    ? pm_contests_take_later(optimizer->contests)
+                                    : NULL;
     if (!later)
         return;
     pm_waiting_put(&optimizer->waiting, later, false);

@@ -18,6 +18,8 @@ static bool empty(struct pm_optimizer *optimizer, struct pm_optimized *optimized
 
 void pm_optimizer_retire(struct pm_optimizer *optimizer, struct pm_optimized *optimized)
 {
+    struct pm_candidate *offered = &optimized->candidate;
+    atomic_compare_exchange_strong(pm_optimizer_candidate_place(optimized), &offered, NULL);
     pm_hold_close(optimized->candidate.hold);
     if (empty(optimizer, optimized))
         return;

@@ -52,7 +52,8 @@ static bool optimize_for(struct pm_optimizer *optimizer, struct pm_pipeline *pip
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_error error = {0};
-    struct pm_optimized *optimized = pm_optimizer_build(optimizer, pipeline, shader, use, &error);
+    struct pm_optimized *optimized =
+        pm_optimizer_build(optimizer, optimizer->cache, pipeline, shader, use, &error);
     if (optimized) {
         pm_optimizer_publish(optimizer, pipeline, optimized);
         return pushed || pm_optimizer_enter_over(optimizer, pipeline);
@@ -286,7 +287,8 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     optimizer->shaders = pm_specialized_shaders_create(device, journal);
     if (pm_session_tests_variants(device->instance) && !device->instance->config.debug.synchronous)
         optimizer->contests = pm_contests_create(device, journal);
-    optimizer->cache = pm_pipeline_cache_create(device);
+    optimizer->cache = pm_pipeline_cache_create(device, true);
+    optimizer->cache_of_contests = pm_pipeline_cache_create(device, false);
     optimizer->job = (struct pm_job){.run = run_job,
                                      .drop = drop_job,
                                      .owner = optimizer,
@@ -302,7 +304,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
     device->pipelines->released = released;
     pm_hang_watch_init(&device->hang_watch);
     pm_journal_begin(journal);
-    if (optimizer->shaders && optimizer->cache) {
+    if (optimizer->shaders && optimizer->cache && optimizer->cache_of_contests) {
         if (pm_specialized_shaders_any_proven(optimizer->shaders)) {
             pm_pipeline_cache_prepare(optimizer->cache);
             if (config->limits.proven_ms_per_second > 0)
@@ -327,6 +329,7 @@ void pm_optimizer_destroy(struct pm_optimizer *optimizer)
     optimizer->device->pipelines->released = NULL;
     pm_waiting_finish(&optimizer->waiting);
     pm_at_once_finish(&optimizer->at_once);
+    pm_pipeline_cache_destroy(optimizer->cache_of_contests);
     pm_pipeline_cache_destroy(optimizer->cache);
     pm_optimizer_forget_retired(optimizer);
     pm_contests_destroy(optimizer->contests);

@@ -56,7 +56,9 @@ static struct pm_optimized *build_soon(struct soon *soon,
     if (!how.cache)
         return NULL;
     if (optimizer->device->abilities.cache_control && !pipeline->object) {
-        optimized = pm_optimizer_build_with(optimizer, pipeline, shader, &how, &error);
+        optimized = pm_optimizer_build_with(pipeline, shader, &how, &error);
+        if (optimized)
+            pm_pipeline_cache_grown(optimizer->cache);
         if (optimized || error.code != PM_ERROR_STATE)
             return optimized;
     }
@@ -65,8 +67,9 @@ static struct pm_optimized *build_soon(struct soon *soon,
         return NULL;
     how.compiling = PM_COMPILE_VARIANT;
     const int64_t start = pm_now(), before = pm_used_by_thread();
-    optimized = pm_optimizer_build_with(optimizer, pipeline, shader, &how, &error);
+    optimized = pm_optimizer_build_with(pipeline, shader, &how, &error);
     if (optimized) {
+        pm_pipeline_cache_grown(optimizer->cache);
         const int64_t took = pm_at_once_took(&soon->grant, cost->took, soon->waited,
                                              pm_used_by_thread() - before, pm_now() - start);
         pm_specialized_shaders_took(optimizer->shaders, shader, took, true);

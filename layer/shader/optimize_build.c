@@ -129,8 +129,7 @@ struct pm_optimized *pm_optimized_begin(struct pm_pipeline *pipeline,
     return optimized;
 }
 
-struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
-                                             struct pm_pipeline *pipeline,
+struct pm_optimized *pm_optimizer_build_with(struct pm_pipeline *pipeline,
                                              const struct pm_specialized_shader *shader,
                                              const struct pm_optimized_build *how,
                                              struct pm_error *error)
@@ -161,7 +160,6 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
             optimized->candidate.rival = &atomic_load(&pipeline->optimized)->candidate;
         if (how->use == PM_USE_PUSHED)
             optimized->candidate.watch = &optimized->watch;
-        pm_pipeline_cache_grown(optimizer->cache);
         return optimized;
     }
     pm_built_destroy(pipeline->device, &optimized->built);
@@ -175,19 +173,20 @@ bool pm_optimizer_may_fold(const struct pm_pipeline *pipeline)
 }
 
 struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
+                                        struct pm_pipeline_cache *cache,
                                         struct pm_pipeline *pipeline,
                                         const struct pm_specialized_shader *shader,
                                         enum pm_specialized_use use, struct pm_error *error)
 {
     const struct pm_optimized_build how = {
         .use = use,
-        .cache = pm_pipeline_cache_get(optimizer->cache),
+        .cache = pm_pipeline_cache_get(cache),
         .compiling = PM_COMPILE_ALL,
     };
     const int64_t before = pm_used_by_thread();
-    struct pm_optimized *optimized =
-        pm_optimizer_build_with(optimizer, pipeline, shader, &how, error);
+    struct pm_optimized *optimized = pm_optimizer_build_with(pipeline, shader, &how, error);
     if (optimized) {
+        pm_pipeline_cache_grown(cache);
         pm_specialized_shaders_took(optimizer->shaders, shader, pm_used_by_thread() - before,
                                     false);
         atomic_store(&optimizer->unsaved, true);

@@ -32,9 +32,10 @@ pm_optimizer_candidate_place(const struct pm_optimized *optimized)
 
 /* ---- building ---- */
 
-/* Builds a pipeline with a specialized shader in the background, and notes how long it took, which
- * later sessions are to know. NULL: see *error. */
+/* Builds a pipeline with a specialized shader in the background, through a cache, and notes how
+ * long it took, which later sessions are to know. NULL: see *error. */
 struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
+                                        struct pm_pipeline_cache *cache,
                                         struct pm_pipeline *pipeline,
                                         const struct pm_specialized_shader *shader,
                                         enum pm_specialized_use use, struct pm_error *error);
@@ -55,8 +56,7 @@ struct pm_optimized_build {
     VkPipelineCache cache;
     enum pm_compiling compiling;
 };
-struct pm_optimized *pm_optimizer_build_with(struct pm_optimizer *optimizer,
-                                             struct pm_pipeline *pipeline,
+struct pm_optimized *pm_optimizer_build_with(struct pm_pipeline *pipeline,
                                              const struct pm_specialized_shader *shader,
                                              const struct pm_optimized_build *how,
                                              struct pm_error *error);

@@ -194,6 +194,7 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
         contest->refused = !pm_contest_note(contest, index, &error) || contest->refused;
         return arm->noted ? arm->built : NULL;
     }
+    pm_pipeline_cache_bound(optimizer->cache_of_contests);
     if (!reserve(optimizer, contest)) {
         block(optimizer, contest, PM_ROOM_ARMS);
         return NULL;
@@ -201,8 +202,8 @@ static struct pm_optimized *build_arm(struct pm_optimizer *optimizer, struct pm_
     /* Without memory for it: as for one that nothing can be built of. */
     struct pm_hold *hold = pm_hold_create();
     if (hold && pm_contest_note(contest, index, &error))
-        arm->built =
-            pm_optimizer_build(optimizer, contest->pipeline, &arm->shader, PM_USE_ANYWHERE, &error);
+        arm->built = pm_optimizer_build(optimizer, optimizer->cache_of_contests, contest->pipeline,
+                                        &arm->shader, PM_USE_ANYWHERE, &error);
     if (!arm->built) {
         pm_hold_release(hold);
         pm_contest_unnote(contest, index);
@@ -263,12 +264,33 @@ static void take_pipeline(struct pm_contest *contest, struct pm_pipeline *pipeli
     pm_contest_suspend(contest, false);
 }
 
+/* The cache that is kept gets what won, by a pipeline that is made once more: all that was measured
+ * has a cache of its own. */
+static void keep_winner(struct pm_optimizer *optimizer, const struct pm_contest *contest)
+{
+    struct pm_error error = {0};
+    const struct pm_optimized_build how = {
+        .use = PM_USE_ANYWHERE,
+        .cache = pm_pipeline_cache_get(optimizer->cache),
+        .compiling = PM_COMPILE_ALL,
+    };
+    struct pm_optimized *again = pm_optimizer_build_with(
+        contest->pipeline, &contest->arms[contest->winner].shader, &how, &error);
+    if (!again)
+        return;
+    atomic_store(&again->room, PM_ROOM_NONE);
+    pm_pipeline_cache_grown(optimizer->cache);
+    pm_optimized_destroy(optimizer->device, again);
+}
+
 /* Others that waited get the winner. */
 static void end(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     const bool won = atomic_load(&contest->state) == PM_CONTEST_WON;
     pm_contest_suspend(contest, false);
     retire(optimizer, contest, ALL);
+    if (won)
+        keep_winner(optimizer, contest);
     pm_contest_finish(contest, won);
     for (struct pm_pipeline *waits;
          won && (waits = pm_pipeline_list_take(&contest->waiting)) != NULL;) {
@@ -463,7 +485,7 @@ static bool use_winner(struct pm_optimizer *optimizer, const struct pm_specializ
     if (!pm_optimizer_reserve(optimizer, PM_ROOM_OPTIMIZED))
         return false;
     struct pm_optimized *optimized =
-        pm_optimizer_build(optimizer, pipeline, winner, PM_USE_ANYWHERE, &error);
+        pm_optimizer_build(optimizer, optimizer->cache, pipeline, winner, PM_USE_ANYWHERE, &error);
     if (optimized) {
         pm_optimizer_publish(optimizer, pipeline, optimized);
         return true;

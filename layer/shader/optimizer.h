@@ -20,8 +20,8 @@ struct pm_optimizer {
     struct pm_optimizer_calls calls;
     struct pm_journal *journal; /* the instance's */
     struct pm_specialized_shaders *shaders;
-    struct pm_contests *contests; /* NULL: none are held */
-    struct pm_pipeline_cache *cache;
+    struct pm_contests *contests;                        /* NULL: none are held */
+    struct pm_pipeline_cache *cache, *cache_of_contests; /* the second is not kept */
     struct pm_waiting waiting;
     struct pm_at_once at_once;
     _Atomic bool unsaved;         /* the journal and what is kept are to be brought to the disk */

@@ -27,11 +27,12 @@ static const char magic[8] = "PMcache1";
 
 struct pm_pipeline_cache {
     struct pm_device *device;
+    bool kept;
     _Atomic uint32_t grown; /* pipelines since the last save */
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool tried;
-    VkPipelineCache handle; /* set once */
+    VkPipelineCache handle; /* set once, but for pm_pipeline_cache_bound */
     /* Held while it is written, which takes as long as the disk does: a game's thread that wants
      * the handle meanwhile is not to do without. */
     pthread_mutex_t saving;
@@ -39,12 +40,13 @@ struct pm_pipeline_cache {
     bool too_large;  /* said once */
 };
 
-struct pm_pipeline_cache *pm_pipeline_cache_create(struct pm_device *device)
+struct pm_pipeline_cache *pm_pipeline_cache_create(struct pm_device *device, bool kept)
 {
     struct pm_pipeline_cache *cache = calloc(1, sizeof *cache);
     if (!cache)
         return NULL;
     cache->device = device;
+    cache->kept = kept;
     pthread_mutex_init(&cache->lock, NULL);
     pthread_mutex_init(&cache->saving, NULL);
     return cache;
@@ -167,11 +169,12 @@ static void make(struct pm_pipeline_cache *cache)
     struct pm_buffer file;
     pm_buffer_init(&file, cap(device) + sizeof(struct header) + 4);
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-    info.pInitialData = cap(device) > 0 ? load(device, &file, &info.initialDataSize) : NULL;
+    info.pInitialData =
+        cache->kept && cap(device) > 0 ? load(device, &file, &info.initialDataSize) : NULL;
     if (device->dispatch.CreatePipelineCache(device->handle, &info, NULL, &cache->handle) ==
         VK_SUCCESS)
         pm_name_object(device, VK_OBJECT_TYPE_PIPELINE_CACHE, PM_BITS(cache->handle),
-                       "piecemeal specialized");
+                       cache->kept ? "piecemeal specialized" : "piecemeal A-Z testing");
     else
         cache->handle = VK_NULL_HANDLE;
     pm_buffer_finish(&file);
@@ -207,6 +210,37 @@ VkPipelineCache pm_pipeline_cache_now(struct pm_pipeline_cache *cache)
     const VkPipelineCache handle = cache->handle;
     pthread_mutex_unlock(&cache->lock);
     return handle;
+}
+
+static bool is_there(struct pm_pipeline_cache *cache)
+{
+    pthread_mutex_lock(&cache->lock);
+    const bool there = cache->handle != VK_NULL_HANDLE;
+    pthread_mutex_unlock(&cache->lock);
+    return there;
+}
+
+static void destroy(const struct pm_pipeline_cache *cache)
+{
+    const struct pm_device *device = cache->device;
+    if (cache->handle)
+        device->dispatch.DestroyPipelineCache(device->handle, cache->handle, NULL);
+}
+
+void pm_pipeline_cache_bound(struct pm_pipeline_cache *cache)
+{
+    const struct pm_device *device = cache->device;
+    size_t size = 0;
+    if (!is_there(cache) ||
+        device->dispatch.GetPipelineCacheData(device->handle, cache->handle, &size, NULL) !=
+            VK_SUCCESS ||
+        size <= cap(device))
+        return;
+    pthread_mutex_lock(&cache->lock);
+    destroy(cache);
+    cache->handle = VK_NULL_HANDLE;
+    cache->tried = false;
+    pthread_mutex_unlock(&cache->lock);
 }
 
 void pm_pipeline_cache_grown(struct pm_pipeline_cache *cache)
@@ -267,20 +301,12 @@ static bool write_file(struct pm_pipeline_cache *cache, const char *folder, cons
     return ok;
 }
 
-static bool is_there(struct pm_pipeline_cache *cache)
-{
-    pthread_mutex_lock(&cache->lock);
-    const bool there = cache->handle != VK_NULL_HANDLE;
-    pthread_mutex_unlock(&cache->lock);
-    return there;
-}
-
 /* Under the lock of saving. What a lost device's driver says of its pipelines is not to be trusted.
  */
 static void save(struct pm_pipeline_cache *cache)
 {
     struct pm_device *device = cache->device;
-    if (atomic_load(&device->lost) || !is_there(cache) || cap(device) == 0 ||
+    if (!cache->kept || atomic_load(&device->lost) || !is_there(cache) || cap(device) == 0 ||
         atomic_exchange(&cache->grown, 0) == 0)
         return;
     struct pm_error error = {0};
@@ -312,10 +338,8 @@ void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache)
 {
     if (!cache)
         return;
-    struct pm_device *device = cache->device;
     save(cache);
-    if (cache->handle)
-        device->dispatch.DestroyPipelineCache(device->handle, cache->handle, NULL);
+    destroy(cache);
     pthread_mutex_destroy(&cache->saving);
     pthread_mutex_destroy(&cache->lock);
     free(cache);

@@ -10,6 +10,9 @@
  *
  * Thread safety: any thread, but for creating and destroying. Getting the cache reads a file and
  * saving writes one: compile threads, and whoever destroys the device.
+ *
+ * What A-Z testing measures has a cache that is not kept: there is no end of that, and most of it
+ * loses.
  */
 #pragma once
 
@@ -17,8 +20,8 @@
 
 struct pm_pipeline_cache;
 
-/* NULL: out of memory. Touches no disk yet. */
-struct pm_pipeline_cache *pm_pipeline_cache_create(struct pm_device *device);
+/* kept: on the disk; else it is the session's alone. NULL: out of memory. Touches no disk yet. */
+struct pm_pipeline_cache *pm_pipeline_cache_create(struct pm_device *device, bool kept);
 /* Saves it. NULL is allowed. */
 void pm_pipeline_cache_destroy(struct pm_pipeline_cache *cache);
 
@@ -30,6 +33,10 @@ void pm_pipeline_cache_prepare(struct pm_pipeline_cache *cache);
 /* The cache if it is made, and nobody is saving it: for a game's own threads. VK_NULL_HANDLE else.
  */
 VkPipelineCache pm_pipeline_cache_now(struct pm_pipeline_cache *cache);
+
+/* One that is the session's alone is made anew where it has become larger than
+ * limits.pipeline_cache_mib: for who alone makes pipelines through it, between two. */
+void pm_pipeline_cache_bound(struct pm_pipeline_cache *cache);
 
 /* A pipeline was made through it. */
 void pm_pipeline_cache_grown(struct pm_pipeline_cache *cache);

@@ -327,6 +327,39 @@ static void what_lost_leaves_its_room(void **state)
     close_session();
 }
 
+/* Pipelines that were made through the driver's caches, of which there are two: the one that is
+ * kept, and the contests' own. */
+static struct {
+    uint64_t handle;
+    uint32_t made;
+} caches[2];
+
+static void see_caches(void *user, const struct pm_null_call *call)
+{
+    see_pipelines(user, call);
+    const uint64_t handle = call->arguments[1];
+    if (strcmp(call->command, "vkCreateComputePipelines") != 0 || handle == 0)
+        return;
+    const int which = caches[0].handle != 0 && caches[0].handle != handle;
+    assert_true(caches[which].handle == 0 || caches[which].handle == handle);
+    caches[which].handle = handle;
+    caches[which].made++;
+}
+
+/* Of what a contest measures, the cache that is kept gets the winner. */
+static void what_loses_is_not_kept(void **state)
+{
+    (void)state;
+    memset(caches, 0, sizeof caches);
+    open_session(0.8);
+    trying.h.driver->set_callback(see_caches, NULL);
+    make(0);
+    assert_true(run_until("the fastest is", 1));
+    assert_true(caches[0].made >= 8); /* the first pipeline was an arm's */
+    assert_int_equal(caches[1].made, 1);
+    close_session();
+}
+
 /* ---- recordings ---- */
 
 enum { NAMED = 8 };
@@ -462,6 +495,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_idle_leaves_its_room),
         PM_LAYERED_TEST(contests_leave_room_to_winners),
         PM_LAYERED_TEST(what_lost_leaves_its_room),
+        PM_LAYERED_TEST(what_loses_is_not_kept),
         PM_LAYERED_TEST(what_is_recorded_stays),
         PM_LAYERED_TEST(recordings_may_outlive_pipelines),
         PM_LAYERED_TEST(a_lost_device_has_no_contests),

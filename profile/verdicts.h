@@ -8,7 +8,7 @@
  * Several processes of a game share it: what another one has written meanwhile stays, also of the
  * same variant, but for what this one has learned itself; of two verdicts the later one stays. Of
  * another build of the layer or damaged it is ignored. It has PM_VERDICTS_MOST variants at most;
- * what was used longest ago goes.
+ * which goes then says pm_kept_put.
  *
  * A variant is named by the key of the specialized module, by that of what it was made of, and by
  * its environment with device, driver and driver's version: a new driver or PGO database has no
@@ -242,7 +242,8 @@ struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
 uint32_t pm_kept_millionths(double ratio);
 
 bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b);
-/* Puts a variant in; of too many, what was used longest ago goes. false: out of memory. */
+/* Puts a variant in; of too many, what was used longest ago goes: what no trial found faster and no
+ * session is to try, then what sessions are to, and then the rest. false: out of memory. */
 bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);
 
 /* Reads a text; of another build of the layer it is empty. false: damaged, and where, or no memory;

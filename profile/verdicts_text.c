@@ -49,16 +49,34 @@ struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
     return NULL;
 }
 
-/* Room for one more; NULL: no memory. */
-static struct pm_kept_variant *add(struct pm_kept_table *table)
+/* How much is lost with it: what was found faster took as many sessions as that needs, and is to be
+ * used. Of A-Z testing's variants there is no end, and most lose. */
+static int rank(const struct pm_kept_variant *kept, int64_t now)
 {
-    if (table->count == PM_VERDICTS_MOST) {
-        struct pm_kept_variant *oldest = table->variants;
-        for (size_t i = 1; i < table->count; i++)
-            if (table->variants[i].used_at < oldest->used_at)
-                oldest = &table->variants[i];
-        return oldest;
+    return pm_kept_verdict(kept, now) == PM_VERDICT_FASTER ? 2 : kept->sessions.wanted;
+}
+
+/* Of the lowest rank the one that was used longest ago. */
+static struct pm_kept_variant *find_least(const struct pm_kept_table *table, int64_t now)
+{
+    struct pm_kept_variant *least = table->variants;
+    int lowest = rank(least, now);
+    for (size_t i = 1; i < table->count; i++) {
+        struct pm_kept_variant *kept = &table->variants[i];
+        const int of = rank(kept, now);
+        if (of < lowest || (of == lowest && kept->used_at < least->used_at)) {
+            least = kept;
+            lowest = of;
+        }
     }
+    return least;
+}
+
+/* Room for one more at `now`; NULL: no memory. */
+static struct pm_kept_variant *add(struct pm_kept_table *table, int64_t now)
+{
+    if (table->count == PM_VERDICTS_MOST)
+        return find_least(table, now);
     if (table->count == table->allocated) {
         const size_t more = table->allocated ? table->allocated * 2 : 16;
         struct pm_kept_variant *variants =
@@ -76,7 +94,7 @@ bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept
     struct pm_kept_variant *at =
         pm_kept_find(table, &kept->key, &kept->original, &kept->environment);
     if (!at)
-        at = add(table);
+        at = add(table, kept->used_at);
     if (at)
         *at = *kept;
     return at != NULL;

@@ -840,6 +840,34 @@ static void there_are_not_too_many(void **unused)
     free(table.variants);
 }
 
+/* However many lose later, what was found faster stays while that counts, and so does what sessions
+ * are to try. */
+static void losers_go_first(void **unused)
+{
+    (void)unused;
+    static const enum pm_verdict losers[] = {PM_VERDICT_SLOWER, PM_VERDICT_UNDECIDED,
+                                             PM_VERDICT_NONE};
+    struct pm_kept_table table = {0};
+    struct pm_kept_variant faster = variant('a', PM_VERDICT_FASTER, 0.8),
+                           wanted = variant('c', PM_VERDICT_NONE, 1),
+                           old = variant('e', PM_VERDICT_FASTER, 0.8);
+    wanted.sessions.wanted = true;
+    old.decided_at -= INT64_C(100) * DAY;
+    assert_true(pm_kept_put(&table, &old) && pm_kept_put(&table, &faster) &&
+                pm_kept_put(&table, &wanted));
+    for (uint32_t i = 0; i < 2 * PM_VERDICTS_MOST; i++) {
+        struct pm_kept_variant kept = variant('x', losers[i % 3], 1.1);
+        memcpy(kept.key.bytes, &i, sizeof i);
+        kept.used_at = NOW + 1 + i;
+        assert_true(pm_kept_put(&table, &kept));
+    }
+    assert_int_equal(table.count, PM_VERDICTS_MOST);
+    assert_non_null(pm_kept_find(&table, &faster.key, &faster.original, &gpu));
+    assert_non_null(pm_kept_find(&table, &wanted.key, &wanted.original, &gpu));
+    assert_null(pm_kept_find(&table, &old.key, &old.original, &gpu));
+    free(table.variants);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -851,6 +879,7 @@ int main(void)
         JOURNALS_TEST(a_forked_child_saves_nothing),
         JOURNALS_TEST(damage_is_ignored),
         JOURNALS_TEST(there_are_not_too_many),
+        JOURNALS_TEST(losers_go_first),
         JOURNALS_TEST(how_it_is_made),
         JOURNALS_TEST(what_contests_saw),
         JOURNALS_TEST(several_sessions_must_agree),

@@ -146,6 +146,7 @@ static void forget(struct pm_candidate *candidate)
     while (*link != candidate)
         link = &(*link)->next;
     *link = candidate->next;
+    trial->left_at = pm_now();
     if (!trial->first && trial->owner->device->sampling != NULL) {
         pm_trial_end_glance(trial);
         pm_trial_set_awake(trial, false);

@@ -1,6 +1,7 @@
 /* The memory of trials that are over and of which no pipeline is left, for those that come. */
 #include "layer/trial/trial_state.h"
 
+#include "base/clock.h"
 #include <math.h>
 
 /* It was one of a contest's, measured as often as that wanted, and no pipeline is measured with. */
@@ -10,13 +11,20 @@ static bool was_measured(const struct pm_trial *trial)
            (trial->is_private || trial->variant == 0 || !(trial->untold.count >= 1));
 }
 
+/* A variant of a contest's goes before its pipeline: who records may just have found it, and looks
+ * at its trial before taking hold of it. */
+static bool was_left_just_now(const struct pm_trial *trial)
+{
+    return pm_now() - trial->left_at < PM_SECOND;
+}
+
 /* It is decided, who had to hear of it has, and no pipeline has the shader any more. */
 static bool is_spent(const struct pm_trial *trial)
 {
     if (trial->first != NULL || !atomic_load(&trial->over))
         return false;
     if (atomic_load(&trial->measures))
-        return was_measured(trial);
+        return was_measured(trial) && !was_left_just_now(trial);
     return (trial->outcome == PM_FASTER || trial->outcome == PM_SLOWER) &&
            (trial->reported || trial->is_private || trial->summed == 0) &&
            !(trial->untold.count >= 1);

@@ -60,6 +60,7 @@ struct pm_trial {
     struct pm_environment environment;
     uint64_t seed;
     uint64_t begun_at;     /* heartbeat */
+    int64_t left_at;       /* pm_now() when its last pipeline went; under the lock */
     _Atomic uint32_t kind; /* of use: enum trial_use */
     _Atomic bool untimed;  /* it is drawn with in secondary command buffers, where nothing can be
                               timed in turn */

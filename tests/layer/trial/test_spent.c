@@ -3,6 +3,7 @@
  * uses that do not come again are not waited for. */
 #include "layer/trial/trial_state.h"
 
+#include "base/clock.h"
 #include "tests/cmocka_includes.h"
 #include <stdlib.h>
 
@@ -115,6 +116,33 @@ static void others_stay(void **state)
     assert_int_equal(count_of(trials.first), 1);
 }
 
+static void nothing(struct pm_candidate *candidate, const struct pm_anytime *seen)
+{
+    (void)candidate;
+    (void)seen;
+}
+
+/* A contest's variant goes while the game records, which may have found it just before. */
+static void what_is_just_looked_at_stays(void **state)
+{
+    (void)state;
+    candidates[0] = (struct pm_candidate){
+        .key = pm_shader_key_compute("spent", (uint32_t[]){0}, 1),
+        .wanted = 8,
+        .measured = nothing,
+    };
+    pm_trials_add(&trials, &candidates[0], true);
+    struct pm_trial *trial = candidates[0].trial;
+    atomic_store(&trial->over, true);
+    candidates[0].gone(&candidates[0]);
+    pm_trials_spare(&trials);
+    assert_int_equal(count_of(trials.first), 1);
+    trial->left_at -= PM_SECOND;
+    pm_trials_spare(&trials);
+    assert_int_equal(count_of(trials.first), 0);
+    assert_int_equal(count_of(trials.spare), 1);
+}
+
 /* Both times of a pair, as the poller reads them. */
 static void take(struct pm_timed timed)
 {
@@ -175,6 +203,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(levels_use_what_was_there, set_up, tear_down),
         cmocka_unit_test_setup_teardown(others_stay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_just_looked_at_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(late_times_are_of_nobody, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_comes_once_is_not_timed, set_up, tear_down),
     };

@@ -69,9 +69,9 @@ static bool reorder(struct pm_blocks *blocks, bool *failed)
 /* ---- weights ---- */
 
 /* How likely the rarer of two ways is: powers of two, of three kinds alone. What a shader's key is
- * must not follow the noise of its counts, and drivers make no more of weights than which way is
- * likely. So the bounds are those by which other passes decide: that of rare blocks, and that from
- * which on optimize_flatten takes two ways for balanced. */
+ * must not follow the noise of its counts. The bounds are as large as those of other passes, which
+ * compare other counts with them: that of rare blocks, and that from which on optimize_flatten
+ * takes two ways for balanced. */
 enum { RARE = 256, UNLIKELY = 16, BALANCED = 1 };
 static const double balanced_share = 0.25;
 

@@ -45,6 +45,18 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
     budget->spent += nanoseconds;
 }
 
+/* Under the lock. */
+static void take_back(struct pm_budget *budget)
+{
+    spend(budget, -atomic_exchange(&budget->returned, 0));
+}
+
+void pm_budget_return(struct pm_budget *budget, int64_t charged)
+{
+    atomic_fetch_add(&budget->returned, charged);
+    atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
+}
+
 /* How long until something is left. */
 static int64_t rest_of(const struct pm_allowance *allowance)
 {
@@ -60,6 +72,7 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
         return charged;
     if (pthread_mutex_trylock(&budget->lock) != 0)
         return charged;
+    take_back(budget);
     pm_allowance_fill(&budget->allowance, now);
     if (budget->allowance.left >= 0 || budget->allowance.per_nanosecond >= 1) {
         charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
@@ -111,6 +124,7 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
 int64_t pm_budget_owed(struct pm_budget *budget, int64_t now)
 {
     pthread_mutex_lock(&budget->lock);
+    take_back(budget);
     pm_allowance_fill(&budget->allowance, now);
     const struct pm_allowance allowance = budget->allowance;
     pthread_mutex_unlock(&budget->lock);
@@ -120,6 +134,7 @@ int64_t pm_budget_owed(struct pm_budget *budget, int64_t now)
 double pm_budget_spent(struct pm_budget *budget, int64_t now)
 {
     pthread_mutex_lock(&budget->lock);
+    take_back(budget);
     const int64_t spent = budget->spent;
     pthread_mutex_unlock(&budget->lock);
     return (double)spent / (double)(now - budget->begun_at + 1);

@@ -2,8 +2,8 @@
  * What trials may cost: a share of the frames' time (limits.trial_share; 1: as much as they take).
  * A pair takes longer by what its slower side adds, and by what timing costs. It is charged when it
  * begins, by what the pairs of its trial took so far, and corrected when both its times are there:
- * so those that are under way count, and one whose times never come stays charged. Each of a
- * trial's first four is charged a frame.
+ * so those that are under way count, and one whose times never come stays charged, but for a
+ * glance's (glance.h). Each of a trial's first four is charged a frame.
  *
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
@@ -31,6 +31,7 @@ struct pm_budget {
     _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
     _Atomic int64_t frame;       /* what one takes */
     int64_t framed_at;           /* of who counts frames */
+    _Atomic int64_t returned;    /* given back, and not in the allowance yet */
 };
 
 /* owed: what the sessions before left (pm_budget_owed), nanoseconds. */
@@ -66,6 +67,9 @@ struct pm_use_cost {
 /* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
  * the lowest priority, has the budget just now. Never waits. */
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
+
+/* Of what was charged for pairs whose times nobody waits for any more. Never waits. */
+void pm_budget_return(struct pm_budget *budget, int64_t charged);
 
 /* Its times are there, of the game's own and of the variant. What stands and is faster than both is
  * taken to need no time at all. The poller's thread. */

@@ -5,8 +5,9 @@ enum {
     LEAST_OFTEN = 1 << 14, /* the same where they were followed by trials in vain */
     UNDRAWN = 1 << 11,     /* the same at most of what is not drawn with */
     SLOWER = 4,            /* pairs in a row that say so */
-    TRACKED = 64,          /* heartbeats within which a pair begins, if any does */
-    RESULTS = 512,         /* and within which its times are there */
+    ODD = 32,              /* pairs whose halves are of two sizes, at most */
+    TRACKED = 64,          /* heartbeats within which a half begins, if any does */
+    RESULTS = 512,         /* and within which a pair's times are there */
 };
 
 void pm_glance_init(struct pm_glance *glance)
@@ -14,29 +15,56 @@ void pm_glance_init(struct pm_glance *glance)
     *glance = (struct pm_glance){.every = EVERY, .wait = EVERY};
 }
 
-bool pm_glance_begin(struct pm_glance *glance)
+void pm_glance_go_on(struct pm_glance *glance, uint32_t uses, uint64_t lot)
 {
-    const bool told = glance->told;
+    atomic_store(&glance->skipped, uses > 1 ? (uint32_t)(lot % uses) : 0);
+    atomic_store(&glance->pair, PM_GLANCE_NONE);
+}
+
+void pm_glance_begin(struct pm_glance *glance, int64_t charged, uint32_t uses, uint64_t lot)
+{
     glance->told = true;
-    glance->slower = 0;
-    atomic_store(&glance->under_way, false);
+    glance->slower = glance->odd = 0;
+    atomic_store(&glance->charged, charged);
+    atomic_store(&glance->prepaid, charged);
     atomic_store(&glance->denied, false);
+    pm_glance_go_on(glance, uses, lot);
     atomic_store(&glance->on, true);
-    return told;
+}
+
+int64_t pm_glance_end(struct pm_glance *glance)
+{
+    atomic_store(&glance->on, false);
+    atomic_store(&glance->prepaid, 0);
+    return atomic_exchange(&glance->charged, 0);
+}
+
+static void wait_longer(struct pm_glance *glance)
+{
+    if (glance->wait < UNDRAWN)
+        glance->wait *= 2;
 }
 
 bool pm_glance_finds_nothing(struct pm_glance *glance, uint64_t idle)
 {
-    if (idle < (atomic_load(&glance->under_way) ? RESULTS : TRACKED))
+    if (idle < (atomic_load(&glance->pair) == PM_GLANCE_WHOLE ? RESULTS : TRACKED))
         return false;
-    if (!atomic_load(&glance->denied) && glance->wait < UNDRAWN)
-        glance->wait *= 2;
+    if (!atomic_load(&glance->denied))
+        wait_longer(glance);
     return true;
 }
 
-enum pm_glance_says pm_glance_take(struct pm_glance *glance, bool slower)
+bool pm_glance_is_odd(struct pm_glance *glance)
 {
-    atomic_store(&glance->under_way, false);
+    if (++glance->odd < ODD)
+        return false;
+    wait_longer(glance);
+    return true;
+}
+
+enum pm_glance_says pm_glance_take(struct pm_glance *glance, bool slower, int64_t charged)
+{
+    atomic_fetch_sub(&glance->charged, charged);
     glance->wait = glance->every;
     if (!slower)
         return PM_GLANCE_FAST;
@@ -51,4 +79,30 @@ void pm_glance_was_tried(struct pm_glance *glance)
         glance->every *= 2;
     glance->alarmed = false;
     glance->wait = glance->every;
+}
+
+bool pm_glance_begin_pair(struct pm_glance *glance)
+{
+    if (!pm_glance_is_on(glance))
+        return true;
+    if (atomic_load(&glance->pair) != PM_GLANCE_NONE)
+        return false;
+    uint32_t left = atomic_load(&glance->skipped), none = PM_GLANCE_NONE;
+    if (left > 0) {
+        atomic_compare_exchange_strong(&glance->skipped, &left, left - 1);
+        return false;
+    }
+    return atomic_compare_exchange_strong(&glance->pair, &none, PM_GLANCE_HALF);
+}
+
+void pm_glance_deny_pair(struct pm_glance *glance)
+{
+    atomic_store(&glance->denied, true);
+    atomic_store(&glance->pair, PM_GLANCE_NONE);
+}
+
+void pm_glance_second_half(struct pm_glance *glance)
+{
+    uint32_t half = PM_GLANCE_HALF;
+    atomic_compare_exchange_strong(&glance->pair, &half, PM_GLANCE_WHOLE);
 }

@@ -1,14 +1,20 @@
 /*
  * Glances: whether a variant in use is still faster, between its trials (trial.h). In a scene that
  * nobody has named it may be slower, and its next trial is minutes away. So every few hundred
- * heartbeats one pair is timed. Where the variant takes longer there are up to three more, and if
- * all four say so it is tried again at once. The pairs of a glance decide nothing: what they are
- * followed by is judged on pairs of its own. A pair is charged like any other (budget.h), and a
- * glance has no two at a time.
+ * heartbeats one pair is timed, of one of its uses by lot: some may be slower and others not. Where
+ * the variant takes longer there are up to three more, and if all four say so it is tried again at
+ * once. The pairs of a glance decide nothing: what they are followed by is judged on pairs of its
+ * own. A pair is charged like any other (budget.h), and a glance has no two at a time. The first is
+ * charged before recordings are tracked for it: without a budget there is no glance. What of it is
+ * charged at its end for pairs whose times are not there is given back.
+ *
+ * What is executed in areas that take turns may need several halves until two are of one size
+ * (trial.h): where a pair's second one found none another begins, so many times.
  *
  * Where a glance was followed by a trial in vain, the next ones come half as often, and in the end
- * no more often than trials do. What is not drawn with costs recordings that are tracked for it: it
- * is looked at less and less often, until it is drawn with again. trial.c begins and ends them.
+ * no more often than trials do. What is not drawn
+ * with costs recordings that are tracked for it: it is looked at less and less often, until it is
+ * drawn with again. trial.c begins and ends them.
  *
  * Thread safety: under the trials' lock, but where it says otherwise.
  */
@@ -18,28 +24,45 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum pm_glance_pair {
+    PM_GLANCE_NONE,
+    PM_GLANCE_HALF,  /* the second half is to come */
+    PM_GLANCE_WHOLE, /* both were begun */
+};
+
 struct pm_glance {
     _Atomic bool on;
-    _Atomic bool under_way; /* a pair that was begun */
-    _Atomic bool denied;    /* the budget had nothing left for one */
-    uint32_t slower;        /* pairs of this one that say so */
-    uint32_t every;         /* heartbeats between two, */
-    uint32_t wait;          /* and until the next: more where it is not drawn with */
-    bool told;              /* there was one: what a pair costs is of such pairs */
-    bool alarmed;           /* it is tried again since one said so */
+    _Atomic uint32_t pair;    /* enum pm_glance_pair: one that was begun */
+    _Atomic uint32_t skipped; /* uses to come at which none begins */
+    _Atomic bool denied;      /* the budget had nothing left for one */
+    _Atomic int64_t prepaid;  /* charged for the first, which has not begun */
+    _Atomic int64_t charged;  /* for that and all whose times are not there */
+    uint32_t slower;          /* pairs of this one that say so */
+    uint32_t odd;             /* pairs whose halves were of two sizes */
+    uint32_t every;           /* heartbeats between two, */
+    uint32_t wait;            /* and until the next: more where it is not drawn with */
+    bool told;                /* there was one: what a pair costs is of such pairs */
+    bool alarmed;             /* it is tried again since one said so */
 };
 
 void pm_glance_init(struct pm_glance *glance);
 
-/* One begins. false: what a pair of it costs is not known. */
-bool pm_glance_begin(struct pm_glance *glance);
+/* One begins whose first pair was charged so much, with one of so many uses, 0 as 1; lot: at
+ * random. */
+void pm_glance_begin(struct pm_glance *glance, int64_t charged, uint32_t uses, uint64_t lot);
+/* Another pair may begin, likewise. */
+void pm_glance_go_on(struct pm_glance *glance, uint32_t uses, uint64_t lot);
+/* It ends. What is to be given back. */
+int64_t pm_glance_end(struct pm_glance *glance);
 
 /* Whether it is over, since nothing was timed for so many heartbeats. */
 bool pm_glance_finds_nothing(struct pm_glance *glance, uint64_t idle);
+/* A second half found none of its size. Whether it is over since there were many of them. */
+bool pm_glance_is_odd(struct pm_glance *glance);
 
-/* A pair is there. */
+/* A pair is there that was charged so much. */
 enum pm_glance_says { PM_GLANCE_FAST, PM_GLANCE_GOES_ON, PM_GLANCE_ALARM };
-enum pm_glance_says pm_glance_take(struct pm_glance *glance, bool slower);
+enum pm_glance_says pm_glance_take(struct pm_glance *glance, bool slower, int64_t charged);
 
 /* What was tried again is used again. */
 void pm_glance_was_tried(struct pm_glance *glance);
@@ -52,12 +75,7 @@ static inline bool pm_glance_is_on(const struct pm_glance *glance)
 }
 
 /* Whether a pair may begin, as far as this is concerned; and it may not for the budget. */
-static inline bool pm_glance_begin_pair(struct pm_glance *glance)
-{
-    return !pm_glance_is_on(glance) || !atomic_exchange(&glance->under_way, true);
-}
-static inline void pm_glance_deny_pair(struct pm_glance *glance)
-{
-    atomic_store(&glance->denied, true);
-    atomic_store(&glance->under_way, false);
-}
+bool pm_glance_begin_pair(struct pm_glance *glance);
+void pm_glance_deny_pair(struct pm_glance *glance);
+/* Its second half begins. */
+void pm_glance_second_half(struct pm_glance *glance);

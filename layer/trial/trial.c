@@ -322,7 +322,7 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
     if (trial->retry < LONGEST_RETRY)
         trial->retry *= 2;
     trial->again = true;
-    atomic_store(&trial->glance.on, false);
+    pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
     atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
@@ -354,8 +354,14 @@ static bool is_to_be_glanced_at(const struct pm_trial *trial, uint64_t idle)
 static void begin_glance(struct pm_trial *trial)
 {
     /* What pairs cost that had the original beside them is not what those cost that have not. */
-    if (!pm_glance_begin(&trial->glance))
+    if (!trial->glance.told)
         atomic_store(&trial->cost.expected, 0);
+    const int64_t charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
+    if (charged < 0)
+        return;
+    pm_glance_begin(&trial->glance, charged, pm_trial_uses(trial), pm_trial_lot(trial));
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
+        atomic_store(&trial->tracks[i].seen, false);
     trial->again = true;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         c->again(c);
@@ -371,7 +377,7 @@ void pm_trial_end_glance(struct pm_trial *trial)
     if (!pm_glance_is_on(&trial->glance))
         return;
     atomic_store(&trial->over, true);
-    atomic_store(&trial->glance.on, false);
+    pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
     trial->again = false;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         c->glanced(c);

@@ -40,6 +40,14 @@ void pm_trial_begin_pairs(struct pm_trial *trial)
     }
 }
 
+uint32_t pm_trial_uses(const struct pm_trial *trial)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
+        count += atomic_load(&trial->tracks[i].seen);
+    return count;
+}
+
 static struct trial_track *take_over(struct trial_track *track, uint64_t what)
 {
     begin_pair(track);
@@ -76,9 +84,15 @@ static int64_t charge_pair(struct pm_trial *trial, uint64_t heartbeat)
 {
     if (!pm_glance_begin_pair(&trial->glance))
         return -1;
-    const int64_t charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
-    if (charged < 0 && pm_glance_is_on(&trial->glance))
-        pm_glance_deny_pair(&trial->glance);
+    struct pm_glance *glance = &trial->glance;
+    const int64_t prepaid = atomic_exchange(&glance->prepaid, 0);
+    const int64_t charged =
+        prepaid > 0 ? prepaid : pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
+    const bool glanced = pm_glance_is_on(glance);
+    if (glanced && prepaid == 0 && charged >= 0)
+        atomic_fetch_add(&glance->charged, charged);
+    if (glanced && charged < 0)
+        pm_glance_deny_pair(glance);
     else
         atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     return charged;
@@ -90,6 +104,8 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
     struct trial_track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
     if (track == NULL)
         return false;
+    if (!atomic_load_explicit(&track->seen, memory_order_relaxed))
+        atomic_store_explicit(&track->seen, true, memory_order_relaxed);
     /* The scene may be another. */
     if (heartbeat > atomic_load_explicit(&track->used_at, memory_order_relaxed) + LONGEST_GAP)
         begin_pair(track);
@@ -98,6 +114,8 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
         charged = charge_pair(trial, heartbeat);
         if (charged < 0)
             return false;
+    } else {
+        pm_glance_second_half(&trial->glance);
     }
     const uint32_t index = (uint32_t)(track - trial->tracks);
     const uint32_t use = atomic_fetch_add(&track->next, 1);
@@ -263,25 +281,27 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
                   outcome, paired, trial->pairs);
 }
 
-/* What a pair took, of what the track is of now. */
-static void settle(struct pm_trial *trial, struct trial_track *track, const struct trial_pair *pair,
-                   bool again)
+/* Under the lock. */
+static enum pm_stands what_stands(const struct pm_trial *trial)
 {
-    enum pm_stands stands = again ? PM_STANDS_VARIANT : PM_STANDS_OWN;
-    if (again) {
-        pthread_mutex_lock(&trial->owner->lock);
-        for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
-            if (atomic_load(&c->surpassed))
-                stands = PM_STANDS_FASTER;
-        pthread_mutex_unlock(&trial->owner->lock);
-    }
+    if (!trial->again)
+        return PM_STANDS_OWN;
+    for (const struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        if (atomic_load(&c->surpassed))
+            return PM_STANDS_FASTER;
+    return PM_STANDS_VARIANT;
+}
+
+/* What a pair took, of what the track is of now. Under the lock. */
+static void settle(struct pm_trial *trial, struct trial_track *track, const struct trial_pair *pair)
+{
     const uint64_t what = atomic_load(&track->what);
     if (track->costs != what) {
         track->costs = what;
         track->cost = (struct pm_use_cost){0};
     }
-    pm_budget_settle(&trial->owner->budget, &trial->cost, &track->cost, pair->time, stands,
-                     pair->charged);
+    pm_budget_settle(&trial->owner->budget, &trial->cost, &track->cost, pair->time,
+                     what_stands(trial), pair->charged);
 }
 
 /* Of those that take part, one that is to hear what was measured; NULL: there is none. Under the
@@ -315,27 +335,45 @@ static void measure(struct pm_trial *trial, const double *time)
     pthread_mutex_unlock(&trials->lock);
 }
 
-/* A pair of what is glanced at. */
-static void take_glance(struct pm_trial *trial, const double *time)
+/* A pair of what is glanced at. Under the lock. */
+static void take_glance(struct pm_trial *trial, const struct trial_pair *pair)
 {
-    pthread_mutex_lock(&trial->owner->lock);
-    const enum pm_glance_says says = pm_glance_is_on(&trial->glance)
-                                         ? pm_glance_take(&trial->glance, time[1] > time[0])
-                                         : PM_GLANCE_GOES_ON;
-    if (says == PM_GLANCE_FAST)
+    switch (pm_glance_take(&trial->glance, pair->time[1] > pair->time[0], pair->charged)) {
+    case PM_GLANCE_FAST:
         pm_trial_end_glance(trial);
-    else if (says == PM_GLANCE_ALARM)
+        break;
+    case PM_GLANCE_GOES_ON:
+        pm_glance_go_on(&trial->glance, pm_trial_uses(trial), pm_trial_lot(trial));
+        break;
+    case PM_GLANCE_ALARM:
         pm_trial_try_again(trial, ", since it seems to be slower");
-    pthread_mutex_unlock(&trial->owner->lock);
+        break;
+    }
 }
 
-/* What is used already and tried again is judged by what it takes now. */
-static bool is_again(struct pm_trial *trial)
+/* Takes one half of a pair. Whether it is the trial's now and whole: a heartbeat may have begun or
+ * ended a glance meanwhile. again: what is used already is judged by what it takes now. */
+static bool take_half(struct pm_trial *trial, struct trial_track *track, struct trial_pair *pair,
+                      const struct pm_timed *timed, bool *again)
 {
     pthread_mutex_lock(&trial->owner->lock);
-    const bool again = trial->again;
+    const bool counts = !atomic_load(&trial->over) && timed->pair >= atomic_load(&track->from);
+    const bool whole = counts && pair->have == 3;
+    const bool glanced = counts && pm_glance_is_on(&trial->glance);
+    *again = trial->again;
+    if (whole)
+        settle(trial, track, pair);
+    if (whole && glanced)
+        take_glance(trial, pair);
+    /* A first half was charged. */
+    if (!whole && glanced && timed->inherited && timed->charged == 0) {
+        if (pm_glance_is_odd(&trial->glance))
+            pm_trial_end_glance(trial);
+        else
+            pm_glance_go_on(&trial->glance, pm_trial_uses(trial), pm_trial_lot(trial));
+    }
     pthread_mutex_unlock(&trial->owner->lock);
-    return again;
+    return whole && !glanced;
 }
 
 struct pm_pair_owner pm_trial_owner_of_pairs(const struct pm_trial *trial)
@@ -406,14 +444,11 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     pair->time[timed->variant] = nanoseconds;
     pair->charged += timed->charged;
     pair->have |= 1u << timed->variant;
-    if (pair->have != 3)
+    if (pair->have != 3 && !timed->inherited)
         return;
-    const bool again = is_again(trial);
-    settle(trial, track, pair, again);
-    if (pm_glance_is_on(&trial->glance)) {
-        take_glance(trial, pair->time);
+    bool again;
+    if (!take_half(trial, track, pair, timed, &again))
         return;
-    }
     if (atomic_load(&trial->measures)) {
         measure(trial, pair->time);
         return;
@@ -430,7 +465,7 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
             pm_pair_list_keep(&trial->pairs_seen, &owner, false);
         return;
     }
-    /* `again` does not change while it is not over. */
+    /* `again` does not change while it is not over and not glanced at. */
     const bool stays = again && outcome == PM_UNDECIDED;
     if (!stays)
         log_outcome(trial, outcome, &paired);

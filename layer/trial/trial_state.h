@@ -40,6 +40,7 @@ struct trial_track {
     _Atomic uint64_t what;    /* tells it from others; 0: free */
     _Atomic uint64_t used_at; /* heartbeat */
     _Atomic uint32_t next;    /* uses so far */
+    _Atomic bool seen;        /* since the last glance began */
     _Atomic uint32_t from;    /* the first pair that counts: those before were of another trial, or
                                  of this one before it began anew */
     struct trial_pair pending[TRIAL_PENDING];
@@ -91,7 +92,8 @@ struct pm_trial {
     struct pm_anytime untold; /* of it, measured whole; under the lock */
     struct pm_trial_cost cost;
     struct pm_glance glance;
-    bool traced; /* its trace has its beginning; under the lock */
+    uint64_t lots; /* that were drawn; under the lock */
+    bool traced;   /* its trace has its beginning; under the lock */
 };
 
 struct pm_trials {
@@ -113,6 +115,9 @@ struct pm_trials {
 /* It begins, or begins anew: pairs of which one half was timed before do not count. Under the lock.
  */
 void pm_trial_begin_pairs(struct pm_trial *trial);
+
+/* Of how many tracks a use was seen since the last glance began. */
+uint32_t pm_trial_uses(const struct pm_trial *trial);
 
 /* What the log is to say of a trial's candidates once nobody waits for its lock. */
 struct pm_trial_said {
@@ -137,7 +142,8 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake);
 /* What is used is tried again; why: for the log. */
 void pm_trial_try_again(struct pm_trial *trial, const char *why);
 
-/* Where it is glanced at it is not any more: nothing is known, or it is still faster. */
+/* Where it is glanced at it is not any more: nothing is known, or it is still faster. What was
+ * charged for times that are not there is given back. */
 void pm_trial_end_glance(struct pm_trial *trial);
 
 /* The scene that is drawn now, as a bit of pm_trial.scenes. */
@@ -155,6 +161,12 @@ void pm_trial_tell(const struct pm_trial *trial, bool faster, struct pm_trial_sa
 
 /* It cannot be told from the original now, but was faster before: it stays. */
 void pm_trial_leave(struct pm_trial *trial, struct pm_trial_said *said);
+
+/* Another number at random each time. Under the lock. */
+static inline uint64_t pm_trial_lot(struct pm_trial *trial)
+{
+    return pm_random_mix(trial->seed + ++trial->lots);
+}
 
 /* Without the lock. */
 static inline uint64_t pm_trials_now(const struct pm_trials *trials)

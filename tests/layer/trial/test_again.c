@@ -58,7 +58,7 @@ static void slower_in_another_scene(void **state)
 
 static void assert_is_used(void)
 {
-    assert_in_range(used_in_eight(), 6, 8);
+    assert_in_range(used_in_eight(), 7, 8);
 }
 
 static void as_fast_in_another_scene(void **state)

@@ -5,7 +5,7 @@
 #include "tests/cmocka_includes.h"
 #include <stdlib.h>
 
-enum { EVERY = 256, NOTICED = EVERY + 2 * TRIAL_LOOK, LONG = 1 << 16 };
+enum { EVERY = 256, NOTICED = EVERY + 2 * TRIAL_LOOK, LONG = 1 << 16, RETRY = 1 << 14, CALLS = 4 };
 
 static struct pm_sampling sampling;
 static struct pm_instance instance;
@@ -16,8 +16,10 @@ static struct pm_random noise;
 
 static struct {
     double original, variant; /* nanoseconds */
+    double others;            /* of the variant in a frame's calls behind the first; 0: none */
     double spread;            /* of a time, to either side */
     bool drawn;
+    bool lost;       /* no time comes */
     uint32_t awake;  /* frames in which recordings were tracked */
     uint32_t paired; /* pairs */
 } game;
@@ -47,9 +49,12 @@ static int set_up(void **state)
     game.variant = 90;
     game.spread = 0;
     game.drawn = true;
+    game.lost = false;
+    game.others = 0;
     game.awake = game.paired = 0;
     pm_random_init(&noise, 5);
     sampling = (struct pm_sampling){.device = &device, .arm = arm};
+    pm_random_init(&sampling.random, 5);
     pthread_mutex_init(&sampling.lock, NULL);
     instance.log = pm_log_create("/dev/null", -1, PM_LOG_DEBUG, NULL);
     device = (struct pm_device){.sampling = &sampling, .instance = &instance};
@@ -83,14 +88,21 @@ static double vary(double time)
     return time * (1 + game.spread * (2 * pm_random_unit(&noise) - 1));
 }
 
-/* A call that is timed, where it is its turn, and its time. */
+/* Calls that are timed, where it is their turn, and their times once the frame is over. */
 static void draw(void)
 {
-    struct pm_timed timed;
-    if (!pm_trial_is_awake(candidate.trial) || !pm_trial_next_call(&candidate, 1, &timed))
-        return;
-    game.paired += timed.variant;
-    pm_trials_take(trials, &timed, vary(timed.variant ? game.variant : game.original));
+    struct pm_timed timed[CALLS];
+    bool is[CALLS] = {false};
+    for (int i = 0; i < (game.others > 0 ? CALLS : 1); i++)
+        is[i] = pm_trial_is_awake(candidate.trial) && pm_trial_next_call(&candidate, 1, &timed[i]);
+    for (int i = 0; i < CALLS; i++) {
+        if (!is[i])
+            continue;
+        game.paired += timed[i].variant;
+        const double variant = i > 0 ? game.others : game.variant;
+        if (!game.lost)
+            pm_trials_take(trials, &timed[i], vary(timed[i].variant ? variant : game.original));
+    }
 }
 
 /* Frames until it is tried again, as glances said so: how many; or `most`. */
@@ -134,7 +146,55 @@ static void slower_is_noticed(void **state)
     assert_is_tried(true);
 }
 
-/* Also what gets slower in one frame of four only. */
+/* Some of a frame's calls may be slower and others faster. */
+static void any_call_of_a_frame_is_glanced_at(void **state)
+{
+    (void)state;
+    game.spread = 0.02;
+    game.others = 200;
+    assert_true(run_frames(1 << 13) < 1 << 13);
+    assert_is_tried(true);
+}
+
+static void one_call_of_four_raises_no_alarm(void **state)
+{
+    (void)state;
+    game.spread = 0.02;
+    game.variant = 110;
+    game.others = 50;
+    assert_int_equal(run_frames(RETRY - 2 * TRIAL_LOOK), RETRY - 2 * TRIAL_LOOK);
+    assert_int_equal(candidate.trial->outcome, PM_FASTER);
+}
+
+/* Pairs of which no more is known are given back. */
+static void what_is_lost_costs_nothing(void **state)
+{
+    (void)state;
+    game.lost = true;
+    assert_int_equal(run_frames(RETRY / 2), RETRY / 2);
+    while (pm_glance_is_on(&candidate.trial->glance))
+        run_frames(1);
+    assert_in_range(game.paired, 2, 16);
+    assert_true(pm_budget_spent(&trials->budget, 0) == 0);
+    game.lost = false;
+    game.variant = 200;
+    assert_true(run_frames(LONG) <= (1 << 11) + NOTICED);
+    assert_is_tried(true);
+}
+
+/* Frames in which recordings are tracked though no second half comes. */
+static void half_a_pair_is_not_waited_for(void **state)
+{
+    (void)state;
+    uint32_t frames = 0;
+    while (!pm_glance_is_on(&candidate.trial->glance) && frames++ < LONG)
+        run_frames(1);
+    game.drawn = false;
+    game.awake = 0;
+    run_frames(1 << 10);
+    assert_in_range(game.awake, 1, 3 * TRIAL_LOOK);
+}
+
 static void noise_is_no_scene(void **state)
 {
     (void)state;
@@ -198,6 +258,7 @@ static void without_a_budget_there_is_none(void **state)
     game.variant = 200;
     assert_int_equal(run_frames(1 << 13), 1 << 13);
     assert_int_equal(game.paired, 0);
+    assert_int_equal(game.awake, 0);
     assert_is_tried(false);
 }
 
@@ -215,6 +276,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(slower_is_noticed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(any_call_of_a_frame_is_glanced_at, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_call_of_four_raises_no_alarm, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_lost_costs_nothing, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(half_a_pair_is_not_waited_for, set_up, tear_down),
         cmocka_unit_test_setup_teardown(noise_is_no_scene, set_up, tear_down),
         cmocka_unit_test_setup_teardown(somewhat_slower_is_noticed_later, set_up, tear_down),
         cmocka_unit_test_setup_teardown(trials_in_vain_make_glances_rare, set_up, tear_down),

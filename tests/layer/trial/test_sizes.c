@@ -81,27 +81,59 @@ static void of_many_workgroups_a_few_are_no_matter(void **state)
     trying_close();
 }
 
+static void open_executed(void)
+{
+    trying.additive = true;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    secondary_allocate(true);
+}
+
+static void execute_area(bool large)
+{
+    scale = large ? 10 : 1;
+    secondary_record(TRYING_ONCE);
+    secondary_set_height(large ? 64 : 8);
+    secondary_record_primary(TRYING_ONCE);
+    secondary_submit();
+}
+
 /* Of what a secondary command buffer draws only the primary one knows the area. Whether it comes
  * again in the next frame is chance, or it never does: two areas take turns. */
 static void try_executed(bool in_turn)
 {
     uint64_t until = 0;
     uint32_t frame = 0;
-    trying.additive = true;
-    trying_open(80000, NULL);
-    trying.h.driver->set_cost(scaled_cost, NULL);
-    secondary_allocate(true);
+    open_executed();
     while (optimized_logged("is used from now on") == 0 && patience(&until)) {
         for (int i = 0; i < 4; i++, frame++) {
-            secondary_record(TRYING_ONCE);
             choose_scale();
-            scale = in_turn ? 1 + 9 * (frame & 1) : scale;
-            secondary_set_height(scale > 1 ? 64 : 8);
-            secondary_record_primary(TRYING_ONCE);
-            secondary_submit();
+            execute_area(in_turn ? frame & 1 : scale > 1);
         }
     }
     optimized_assert_logged(", 8 pairs), faster", 1);
+    trying_close();
+}
+
+/* Two areas take turns, each frame with time for its results, until the log has the text. */
+static uint32_t frames_in_turn_until(const char *text)
+{
+    uint64_t until = 0;
+    uint32_t frame = 0;
+    while (optimized_logged(text) == 0 && patience(&until))
+        execute_area(frame++ & 1);
+    return frame;
+}
+
+/* What turned slower is noticed by glances, too (glance.h). */
+static void executed_ones_in_turn_are_glanced_at(void **state)
+{
+    (void)state;
+    open_executed();
+    (void)frames_in_turn_until("is used from now on");
+    trying.variant_cost = 200000;
+    assert_true(frames_in_turn_until("is not faster, and is dropped") < 4096);
+    optimized_assert_logged("since it seems to be slower", 1);
     trying_close();
 }
 
@@ -124,6 +156,7 @@ int main(void)
         PM_LAYERED_TEST(passes_are_paired_by_size),
         PM_LAYERED_TEST(executed_ones_are_paired_by_area),
         PM_LAYERED_TEST(executed_ones_whose_areas_take_turns),
+        PM_LAYERED_TEST(executed_ones_in_turn_are_glanced_at),
         PM_LAYERED_TEST(of_many_workgroups_a_few_are_no_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

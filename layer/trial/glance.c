@@ -77,6 +77,8 @@ void pm_glance_was_tried(struct pm_glance *glance)
 {
     if (glance->alarmed && glance->every < LEAST_OFTEN)
         glance->every *= 2;
+    else if (!glance->alarmed && glance->every > EVERY)
+        glance->every /= 2;
     glance->alarmed = false;
     glance->wait = glance->every;
 }

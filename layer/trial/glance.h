@@ -12,7 +12,7 @@
  * (trial.h): where a pair's second one found none another begins, so many times.
  *
  * Where a glance was followed by a trial in vain, the next ones come half as often, and in the end
- * no more often than trials do. What is not drawn
+ * no more often than trials do; behind each other trial twice as often again. What is not drawn
  * with costs recordings that are tracked for it: it is looked at less and less often, until it is
  * drawn with again. trial.c begins and ends them.
  *

@@ -319,7 +319,8 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
     pm_shader_key_format(&trial->key, key);
     pm_log_debug(trial->owner->device->instance->log,
                  "a specialized shader %.12s is tried again%s%s", key, trial->of, why);
-    if (trial->retry < LONGEST_RETRY)
+    /* What glances ask for makes no others rarer. */
+    if (trial->retry < LONGEST_RETRY && !trial->glance.alarmed)
         trial->retry *= 2;
     trial->again = true;
     pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));

@@ -220,19 +220,25 @@ static void trials_in_vain_make_glances_rare(void **state)
     (void)state;
     game.variant = 101;
     uint32_t every = 0;
-    for (int times = 0; times < 10; times++) {
+    for (int times = 0; times < 6; times++) {
         const uint32_t frames = run_frames(LONG);
         assert_true(candidate.trial->glance.alarmed);
         assert_true(frames > every);
-        every = frames < 1 << 13 ? frames : every;
+        every = frames;
         try_in_vain();
         assert_is_tried(false);
     }
     /* No more often than trials come by themselves. */
     game.variant = 90;
     game.paired = 0;
-    assert_int_equal(run_frames(1 << 14), 1 << 14);
-    assert_true(game.paired <= 1);
+    assert_int_equal(run_frames(RETRY - 2 * TRIAL_LOOK), RETRY - 2 * TRIAL_LOOK);
+    assert_int_equal(game.paired, 0);
+    assert_is_tried(false);
+    /* Those come as soon as before; and behind others glances come more often again. */
+    run_frames(3 * TRIAL_LOOK);
+    assert_int_equal(candidate.trial->outcome, PM_GOES_ON);
+    try_in_vain();
+    assert_int_equal(candidate.trial->glance.every, RETRY / 2);
 }
 
 static void what_is_not_drawn_with_costs_little(void **state)

@@ -1,6 +1,7 @@
 #include "layer/shader/optimize_retired.h"
 
 #include "layer/shader/hold.h"
+#include "layer/shader/optimize_build.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/pipeline.h"
 

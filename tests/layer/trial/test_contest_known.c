@@ -138,6 +138,7 @@ static void a_recipe_over_zeros_wins(void **state)
     assert_true(run_until(", specialized: of "));
     optimized_assert_logged("the fastest is", 1);
     /* The log says of which of the game's shaders, and which recipe's over what. */
+    run_until_logged("specialized, is used from now on", 2); /* by another thread */
     const uint32_t used = optimized_logged("specialized, is used from now on");
     assert_int_equal(used, 2);
     of_game = 0;

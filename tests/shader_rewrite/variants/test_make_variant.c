@@ -502,7 +502,7 @@ static void test_left_alone(void **state)
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++) {
         struct pm_words made = make(&risky, recipes[i], NULL);
         assert_int_equal(made.count, 0);
-        made = make(&precise, recipes[i], NULL);
+        made = make_for(&precise, recipes[i], NULL, NULL);
         /* Some driver's copies of turns are not NoContraction. */
         assert_int_equal(made.count > 0, strcmp(recipes[i], "ask-no-unroll") == 0);
         pm_words_finish(&made);

@@ -89,12 +89,21 @@ static void add_unit(const struct pm_block_counts *c, const struct leavers *l,
     add_entries(c, unit, waiting, build_bool(c, SpvOpLogicalAnd, l->part, is), l->lanes);
 }
 
+/* The first unit of a lane. Where none that is counted leaves, only helper invocations may be here:
+ * they have no part in ballots, and some drivers run them on (lavapipe 22.3), without end if there
+ * were no lanes to go on by. */
+static struct pm_ir_def *first_unit(const struct pm_block_counts *c, const struct leavers *l)
+{
+    return build_select(c, build_bool(c, SpvOpIEqual, l->lanes, uint_of(c, 0)),
+                        uint_of(c, units(c)), l->rank);
+}
+
 /* Each lane looks at a unit, and at the one as many behind as there are lanes. */
 static void add_all(const struct pm_block_counts *c, const struct leavers *l)
 {
     struct pm_ir_module *module = c->instrument->module;
     struct pm_ir_builder *b = &c->instrument->builder;
-    store(c, c->next, l->rank);
+    store(c, c->next, first_unit(c, l));
     struct pm_ir_block *header = pm_ir_block_create(module, b->block);
     struct pm_ir_block *test = pm_ir_block_create(module, header);
     struct pm_ir_block *body = pm_ir_block_create(module, test);

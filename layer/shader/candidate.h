@@ -62,6 +62,9 @@ struct pm_candidate {
      * Not NULL where `again` is not. */
     void (*glanced)(struct pm_candidate *candidate);
 
+    /* It is not bound from now on, though it is not destroyed yet: it is not tried again. */
+    _Atomic bool dropped;
+
     /* the trial's own */
     struct pm_trial *trial;    /* NULL: it is not tried */
     struct pm_candidate *next; /* that takes part in the trial */

@@ -21,6 +21,7 @@ void pm_optimizer_retire(struct pm_optimizer *optimizer, struct pm_optimized *op
 {
     struct pm_candidate *offered = &optimized->candidate;
     atomic_compare_exchange_strong(pm_optimizer_candidate_place(optimized), &offered, NULL);
+    atomic_store(&optimized->candidate.dropped, true);
     pm_hold_close(optimized->candidate.hold);
     if (empty(optimizer, optimized))
         return;

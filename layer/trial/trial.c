@@ -313,6 +313,23 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
+/* Whether any of it is used, and so may be tried again. Under the lock. */
+static bool is_used(const struct pm_trial *trial)
+{
+    const struct pm_candidate *c = trial->first;
+    while (c != NULL && (c->again == NULL || atomic_load(&c->dropped)))
+        c = c->next;
+    return c != NULL;
+}
+
+/* Under the lock. */
+static void offer_again(struct pm_trial *trial)
+{
+    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
+        if (!atomic_load(&c->dropped))
+            c->again(c);
+}
+
 void pm_trial_try_again(struct pm_trial *trial, const char *why)
 {
     char key[PM_SHADER_KEY_TEXT];
@@ -326,8 +343,7 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
     pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
     atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
-    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
-        c->again(c);
+    offer_again(trial);
     pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_set_awake(trial, true);
@@ -339,7 +355,7 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
 static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool known = trial->scenes & pm_trials_scene(trial->owner);
-    return trial->outcome == PM_FASTER && trial->first->again != NULL &&
+    return trial->outcome == PM_FASTER && is_used(trial) &&
            heartbeat >= trial->tried_at + (known ? trial->retry : (uint32_t)NEW_SCENE);
 }
 
@@ -347,7 +363,7 @@ static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
 static bool is_to_be_glanced_at(const struct pm_trial *trial, uint64_t idle)
 {
     /* Nothing is to disturb what --ab compares. */
-    return trial->outcome == PM_FASTER && !trial->again && trial->first->again != NULL &&
+    return trial->outcome == PM_FASTER && !trial->again && is_used(trial) &&
            trial->owner->device->ab == NULL && idle >= trial->glance.wait;
 }
 
@@ -364,8 +380,7 @@ static void begin_glance(struct pm_trial *trial)
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
         atomic_store(&trial->tracks[i].seen, false);
     trial->again = true;
-    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
-        c->again(c);
+    offer_again(trial);
     pm_trial_begin_pairs(trial);
     atomic_store(&trial->over, false);
     pm_trial_set_awake(trial, true);

@@ -121,8 +121,10 @@ static void retire(struct pm_optimizer *optimizer, struct pm_contest *contest, e
     }
 }
 
+/* What waits for room is not the contest any more, which stays suspended, but what comes next. */
 static void let_go(struct pm_contest *contest)
 {
+    contest->blocked = false;
     atomic_store(&contest->pipeline->contest, NULL);
     pm_pipeline_release(contest->pipeline);
     contest->pipeline = NULL;

@@ -296,6 +296,18 @@ static struct pm_journal_entry *add_entry(struct pm_journal *journal,
     return entry;
 }
 
+/* It is not only tried any more. What it did so far proves nothing, and is not its first use. */
+static bool stay(struct pm_journal_entry *entry, struct pm_error *error)
+{
+    if (atomic_load(&entry->settled)) {
+        if (!begin_anew(entry, error))
+            return false;
+        atomic_store(&entry->used, false);
+        entry->was_used = false;
+    }
+    return entry->stays = true;
+}
+
 /* The entry of a key, added when there is none. */
 static struct pm_journal_entry *get_entry(struct pm_journal *journal,
                                           const struct pm_shader_key *key, bool tried,
@@ -306,9 +318,7 @@ static struct pm_journal_entry *get_entry(struct pm_journal *journal,
         entry = add_entry(journal, key, tried, error);
     if (entry && tried)
         entry->tried++;
-    else if (entry)
-        entry->stays = true;
-    return entry;
+    return !entry || tried || entry->stays || stay(entry, error) ? entry : NULL;
 }
 
 static struct pm_journal_entry *write_down(struct pm_journal *journal,

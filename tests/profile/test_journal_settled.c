@@ -241,6 +241,38 @@ static void what_is_chosen_stays(void **unused)
     journals_assert_held("ab");
 }
 
+/* What has settled while it was tried is in use from then on, and settles once more. */
+static void choose_what_settled(const char *names)
+{
+    struct pm_journal *journal = journals_begin();
+    const struct pm_shader_key key = journals_key((uint8_t)*names);
+    struct pm_journal_entry *entry = try_it(journal, (uint8_t)*names, 1000, SETTLED);
+    assert_ptr_equal(pm_journal_write(journal, &key, NULL), entry);
+    pm_journal_used(entry);
+    play(journal, 2000, SETTLED);
+    journals_use(journal, "b");
+}
+
+/* It is what ends the session, where that is soon. */
+static void choose_and_crash(const char *names)
+{
+    struct pm_journal *journal = journals_begin();
+    const struct pm_shader_key key = journals_key((uint8_t)*names);
+    try_it(journal, (uint8_t)*names, 1000, SETTLED);
+    pm_journal_used(pm_journal_write(journal, &key, NULL));
+}
+
+static void what_settled_may_be_chosen(void **unused)
+{
+    (void)unused;
+    journals_killed_after(choose_what_settled, "a");
+    journals_assert_held("b");
+    assert_int_equal(journals_state.bad_in_a_row, 0);
+    assert_int_equal(journals_state.proven, 1);
+    journals_killed_after(choose_and_crash, "c");
+    journals_assert_held("bc");
+}
+
 /* However many are tried, there is room for others, and the file has no more than was there at a
  * time. */
 static void many_are_tried(void **unused)
@@ -278,6 +310,7 @@ int main(void)
         JOURNALS_TEST(settling_twice),
         JOURNALS_TEST(what_is_gone_ends_nothing),
         JOURNALS_TEST(what_is_chosen_stays),
+        JOURNALS_TEST(what_settled_may_be_chosen),
         JOURNALS_TEST(many_are_tried),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,12 +21,13 @@ static void say_due(struct pm_optimizer *optimizer, struct pm_contest *contest)
     pm_optimizer_wake(optimizer);
 }
 
-/* An arm was measured. */
+/* An arm was measured; one that was retired meanwhile, too, while the contest measures another. */
 static void measured(struct pm_candidate *candidate, const struct pm_anytime *seen)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_contest *contest = optimized->contest;
-    atomic_store(pm_optimizer_candidate_place(optimized), NULL);
+    struct pm_candidate *offered = candidate;
+    atomic_compare_exchange_strong(pm_optimizer_candidate_place(optimized), &offered, NULL);
     if (atomic_load(&contest->has_result))
         return;
     contest->result_of = optimized->arm;
@@ -75,11 +76,14 @@ static void unconfirmed(struct pm_candidate *candidate)
         end_confirmation(optimized, false);
 }
 
-/* What draws with it is not drawn any more, for now. The next heartbeat queues the job. */
+/* What draws with it is not drawn any more, for now. The next heartbeat queues the job. Of what was
+ * retired that says nothing. */
 static void idles(struct pm_candidate *candidate)
 {
     const struct pm_optimized *optimized = (const struct pm_optimized *)candidate;
     struct pm_optimizer *optimizer = optimized->pipeline->device->optimizer;
+    if (atomic_load(&candidate->dropped))
+        return;
     atomic_store(&optimized->contest->idle, true);
     atomic_store(&optimized->contest->due, true);
     atomic_store(&optimizer->contest_due, true);
@@ -394,6 +398,14 @@ static void measure_next(struct pm_optimizer *optimizer, struct pm_contest *cont
     end(optimizer, contest);
 }
 
+/* Whether the current arm is still being measured: nobody has told of it. */
+static bool is_offered(const struct pm_contest *contest)
+{
+    const struct pm_optimized *built = contest->arms[contest->current].built;
+    return contest->measuring && built &&
+           atomic_load(pm_optimizer_candidate_place(built)) == &built->candidate;
+}
+
 /* What was measured counts, which may be of a pipeline that has gone meanwhile; false: nothing was.
  */
 static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *contest)
@@ -401,14 +413,15 @@ static bool take_result(struct pm_optimizer *optimizer, struct pm_contest *conte
     if (!atomic_load(&contest->has_result))
         return false;
     const uint32_t arm = contest->result_of;
-    contest->measuring = false;
-    pm_contest_unnote(contest, arm);
     struct pm_anytime all = contest->halving.seen[arm];
     pm_anytime_merge(&all, &contest->result);
+    /* From here on the next one is heard. */
+    atomic_store(&contest->has_result, false);
+    contest->measuring = arm != contest->current && is_offered(contest);
+    pm_contest_unnote(contest, arm);
     pm_halving_take(&contest->halving, arm, &all);
     pm_contest_keep(contest, arm);
     atomic_store(&optimizer->unsaved, true);
-    atomic_store(&contest->has_result, false);
     return true;
 }
 

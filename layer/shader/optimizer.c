@@ -79,6 +79,7 @@ bool pm_optimizer_move(struct pm_optimized *optimized, enum pm_room room)
  */
 void pm_optimizer_drop(struct pm_optimized *optimized)
 {
+    atomic_store(&optimized->candidate.dropped, true);
     pm_optimizer_move(optimized, PM_ROOM_DROPPED);
 }
 

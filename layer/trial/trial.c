@@ -313,15 +313,6 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
-/* Whether any of it is used, and so may be tried again. Under the lock. */
-static bool is_used(const struct pm_trial *trial)
-{
-    const struct pm_candidate *c = trial->first;
-    while (c != NULL && (c->again == NULL || atomic_load(&c->dropped)))
-        c = c->next;
-    return c != NULL;
-}
-
 /* Under the lock. */
 static void offer_again(struct pm_trial *trial)
 {
@@ -355,7 +346,7 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
 static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool known = trial->scenes & pm_trials_scene(trial->owner);
-    return trial->outcome == PM_FASTER && is_used(trial) &&
+    return trial->outcome == PM_FASTER && trial->first->again != NULL &&
            heartbeat >= trial->tried_at + (known ? trial->retry : (uint32_t)NEW_SCENE);
 }
 
@@ -363,7 +354,7 @@ static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
 static bool is_to_be_glanced_at(const struct pm_trial *trial, uint64_t idle)
 {
     /* Nothing is to disturb what --ab compares. */
-    return trial->outcome == PM_FASTER && !trial->again && is_used(trial) &&
+    return trial->outcome == PM_FASTER && !trial->again && trial->first->again != NULL &&
            trial->owner->device->ab == NULL && idle >= trial->glance.wait;
 }
 
@@ -471,13 +462,22 @@ void pm_trials_end(struct pm_trials *trials)
 }
 
 /* Under the lock. */
+static bool is_dropped(const struct pm_trial *trial)
+{
+    const struct pm_candidate *c = trial->first;
+    while (c != NULL && atomic_load(&c->dropped))
+        c = c->next;
+    return c == NULL;
+}
+
+/* Under the lock. */
 static void look_at(struct pm_trial *trial, uint64_t heartbeat)
 {
     const bool awake = atomic_load(&trial->awake);
     /* Another thread may have seen a later heartbeat. */
     const uint64_t used_at = atomic_load(&trial->used_at),
                    idle = heartbeat > used_at ? heartbeat - used_at : 0;
-    if (trial->first == NULL)
+    if (trial->first == NULL || (!awake && is_dropped(trial)))
         return;
     if (trial->outcome == PM_UNDECIDED && idle >= trial->retry)
         begin_anew(trial);

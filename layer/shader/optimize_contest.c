@@ -533,6 +533,8 @@ static bool may_enter(const struct pm_optimizer *optimizer, const struct pm_pipe
     if (!optimizer->device->trials || !pm_session_tests_variants(optimizer->device->instance) ||
         !pm_pipeline_shader_request(pipeline, request))
         return false;
+    /* Else a contest would begin for a shader whose winner is known. */
+    request->waits = true;
     *withheld = pm_specialized_shaders_withheld(optimizer->shaders, request);
     return (*withheld & PM_PART_RECIPE) == 0;
 }

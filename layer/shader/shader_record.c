@@ -281,6 +281,11 @@ void pm_shader_records_each(struct pm_shader_records *records,
         visit(user, record);
 }
 
+static bool lock(struct pm_raw_shader *raw, const struct pm_shader_request *request)
+{
+    return (request->waits ? pthread_mutex_lock : pthread_mutex_trylock)(&raw->lock) == 0;
+}
+
 bool pm_shader_records_known(struct pm_shader_records *records,
                              const struct pm_shader_request *request, struct pm_shader_key *key)
 {
@@ -289,7 +294,7 @@ bool pm_shader_records_known(struct pm_shader_records *records,
     if (!raw)
         return false;
     finish_asked(&asked);
-    if (pthread_mutex_trylock(&raw->lock) != 0)
+    if (!lock(raw, request))
         return false;
     if (!raw->keyed && raw->record) {
         raw->key = raw->record->key;
@@ -314,7 +319,7 @@ bool pm_shader_records_allow(struct pm_shader_records *records,
     if (!raw)
         return false;
     bool allowed = false;
-    if (pthread_mutex_trylock(&raw->lock) == 0) {
+    if (lock(raw, request)) {
         if (!raw->looked && !raw->tried)
             raw->allowed = pm_shader_may_do_without_casts(records->device, &asked.words, NULL);
         raw->looked = true;

@@ -58,15 +58,15 @@ bool pm_shader_records_key(struct pm_shader_records *records,
                            const struct pm_shader_request *request, struct pm_shader_key *key,
                            bool *first, struct pm_error *error);
 
-/* The same at no such cost: false where it is not known yet, or somebody is about to find out.
- * Reads a small file at most. */
+/* The same at no such cost: false where it is not known yet, or somebody is about to find out and
+ * the request does not wait. Reads a small file at most. */
 bool pm_shader_records_known(struct pm_shader_records *records,
                              const struct pm_shader_request *request, struct pm_shader_key *key);
 
 /* Whether the driver may have variants of a shader whose key is known, though it was not
  * canonicalized in this session: another one with casts may have the same key (hiding_casts.h).
- * Most drivers may, at no cost; of the others false also where somebody is about to find out. Reads
- * the words at most. */
+ * Most drivers may, at no cost; of the others false also where somebody is about to find out
+ * and the request does not wait. Reads the words at most. */
 bool pm_shader_records_allow(struct pm_shader_records *records,
                              const struct pm_shader_request *request);
 

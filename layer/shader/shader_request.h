@@ -25,4 +25,5 @@ struct pm_shader_request {
     const VkSpecializationInfo *specialization; /* NULL: none */
     uint32_t subgroup_size;
     enum pm_uniform_reads reads;
+    bool waits; /* for who is finding something out about it: not a game's own thread */
 };

@@ -83,8 +83,13 @@ static void run_packing(struct pm_job *job)
     struct pm_error error = {0};
     pm_log_debug(instance->log, "the PGO database is being packed");
     struct pm_packed_database *database = pm_database_cache_open(instance->game, &error);
-    /* The device goes: another one may go on with it. */
-    if (database || error.code != PM_ERROR_STOPPED) {
+    bool replaced = false;
+    /* Whoever replaced the file while it was read packs it, too. */
+    if (!database && error.code == PM_ERROR_STATE)
+        database = pm_database_cache_map(instance->game, &replaced);
+    /* Else it is packed a second later. And where the device goes, another one may go on with it.
+     */
+    if (database || (!replaced && error.code != PM_ERROR_STOPPED)) {
         pthread_mutex_lock(&instance->journal_lock);
         set_database(instance, database, &error);
         pthread_mutex_unlock(&instance->journal_lock);

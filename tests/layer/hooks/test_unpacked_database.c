@@ -5,6 +5,7 @@
 
 #include "aggregator_client/disk/database_cache.h"
 #include "base/clock.h"
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,6 +240,25 @@ static void a_device_goes_meanwhile(void **state)
     pm_harness_close(&h);
 }
 
+/* The file is replaced while it is read: the new one is packed. */
+static void it_is_replaced_meanwhile(void **state)
+{
+    (void)state;
+    char path[200];
+    uint64_t until = 0;
+    lies_unpacked(true);
+    snprintf(path, sizeof path, "%s/game.pmdb", pm_layered_home());
+    pm_harness_open(&h, NULL);
+    while (optimized_logged("the PGO database is being packed") == 0 && patience(&until))
+        ;
+    while (optimized_logged("the PGO database is being packed") < 2 && patience(&until)) {
+        assert_int_equal(utimensat(AT_FDCWD, path, NULL, 0), 0);
+        usleep(1000);
+    }
+    assert_true(is_specialized(&h));
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -249,6 +269,7 @@ int main(void)
         PM_LAYERED_TEST(no_device_waits_for_it),
         PM_LAYERED_TEST(two_devices),
         PM_LAYERED_TEST(a_device_goes_meanwhile),
+        PM_LAYERED_TEST(it_is_replaced_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -460,8 +460,9 @@ VkPipeline optimized_bound(const struct pm_harness *harness, uint64_t since, uin
     return (VkPipeline)pm_call(harness->driver, since, "vkCmdBindPipeline", n).arguments[2];
 }
 
-VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
-                               VkPipelineBindPoint point)
+/* A recording with one bind of the pipeline, submitted. Returns how many the driver saw. */
+static uint32_t bind_once(struct pm_harness *harness, VkPipeline pipeline,
+                          VkPipelineBindPoint point, VkPipeline *bound)
 {
     VkCommandBuffer buffer = pm_harness_allocate(harness, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     const uint64_t position = harness->driver->position();
@@ -477,11 +478,24 @@ VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
         harness->vk.CmdDispatch(buffer, 1, 1, 1);
     }
     PM_CHECK(harness->vk.EndCommandBuffer(buffer));
-    assert_int_equal(pm_calls_of(harness->driver, position, "vkCmdBindPipeline"), 1);
+    const uint32_t count = pm_calls_of(harness->driver, position, "vkCmdBindPipeline");
+    *bound = optimized_bound(harness, position, 0);
     pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
     PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
     harness->vk.FreeCommandBuffers(harness->device, harness->pool, 1, &buffer);
-    return optimized_bound(harness, position, 0);
+    return count;
+}
+
+VkPipeline optimized_effective(struct pm_harness *harness, VkPipeline pipeline,
+                               VkPipelineBindPoint point)
+{
+    enum { TRIES = 256 }; /* a glance binds one thing after another, and is over in fewer */
+    VkPipeline bound;
+    uint32_t count = 0;
+    for (int i = 0; i < TRIES && count != 1; i++)
+        count = bind_once(harness, pipeline, point, &bound);
+    assert_int_equal(count, 1);
+    return bound;
 }
 
 /* ---- the log ---- */

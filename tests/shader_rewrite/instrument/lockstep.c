@@ -207,7 +207,7 @@ static void look_in_ballot(struct lockstep *s, uint32_t opcode, const uint32_t *
         }
         model_check_known(s->model, o[4]);
         const uint32_t index = lane->values[s->model->value_at[o[4]]];
-        set(s, l, o[1], 0, index < LOCKSTEP_LANES ? bits >> index & 1 : l & 1);
+        set(s, l, o[1], 0, index < LOCKSTEP_LANES ? (uint32_t)(bits >> index & 1) : l & 1);
     }
 }
 

@@ -75,7 +75,7 @@ static bool same(const struct pm_words *a, const struct pm_words *b)
 static void test_table(void **state)
 {
     (void)state;
-    bool kinds[PM_RECIPE_STRENGTH + 1] = {false};
+    bool kinds[PM_RECIPE_BLOCKS + 1] = {false};
     assert_true(pm_recipe_count() >= 24);
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         const struct pm_recipe *recipe = pm_recipe_at(r);

@@ -266,24 +266,29 @@ static struct pm_ir_def *build_times(struct pm_ir_builder *b, const struct watch
                                   pm_ir_id(pm_ir_constant_uint(module, 1))));
 }
 
+static bool has_guard(const struct pm_ir_function *function, uint32_t bound)
+{
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        if (is_guard(b, bound))
+            return true;
+    return false;
+}
+
 static struct watched watch_guards(struct pm_ir_module *module, struct pm_ir_function *function,
                                    uint32_t bound)
 {
+    if (!has_guard(function, bound))
+        return (struct watched){0};
     struct pm_ir_block *first = function->first_block;
     struct pm_ir_builder b = {module, first, pm_ir_block_start(first)};
     struct pm_ir_def *uint = pm_ir_type_int(module, 32, false);
     struct pm_ir_instr *variable = pm_ir_build_instr(
         &b, SpvOpVariable, pm_ir_type_pointer(module, SpvStorageClassFunction, uint),
         PM_IR_ARGS(pm_ir_word(SpvStorageClassFunction)));
-    struct watched watched = {0};
     if (!variable)
-        return watched;
-    watched.bits = mark_failures(module, function, variable->result, bound);
-    if (watched.bits)
-        watched.variable = variable->result;
-    else
-        pm_ir_remove(variable);
-    return watched;
+        return (struct watched){0};
+    return (struct watched){variable->result,
+                            mark_failures(module, function, variable->result, bound)};
 }
 
 /* ---- twice ---- */

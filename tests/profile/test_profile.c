@@ -137,7 +137,9 @@ static void json_says_all(void **state)
                 [PM_KIND_BLOCK] = {"lanes", "uniform_lanes", "subgroups"},
                 [PM_KIND_ZERO] = {"writes", "zero_writes"},
                 [PM_KIND_TIMING] = {"original_ns", "variant_ns", "spread_ns"},
-                [PM_KIND_CONSTANT] = {"loads", "same", "zero"}};
+                [PM_KIND_CONSTANT] = {"loads", "same", "zero"},
+                [PM_KIND_VARIANT] = {"most", "said"},
+                [PM_KIND_TURNS] = {"lanes", "uniform_lanes", "subgroups"}};
             const cJSON *point = cJSON_GetArrayItem(points, (int)p);
             for (int c = 0; c < 3 && names[shader->kind][c]; c++)
                 assert_true(

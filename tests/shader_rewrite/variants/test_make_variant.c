@@ -69,7 +69,8 @@ static struct pm_words make(const struct pm_words *canonical, const char *name, 
 
 static bool same(const struct pm_words *a, const struct pm_words *b)
 {
-    return a->count == b->count && memcmp(a->data, b->data, a->count * sizeof *a->data) == 0;
+    return a->count == b->count &&
+           (a->count == 0 || memcmp(a->data, b->data, a->count * sizeof *a->data) == 0);
 }
 
 static void test_table(void **state)

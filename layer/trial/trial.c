@@ -313,12 +313,18 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
-/* Under the lock. */
-static void offer_again(struct pm_trial *trial)
+/* What is used is timed beside the original again. Under the lock. */
+static void time_again(struct pm_trial *trial)
 {
+    trial->again = true;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         if (!atomic_load(&c->dropped))
             c->again(c);
+    pm_trial_begin_pairs(trial);
+    atomic_store(&trial->over, false);
+    pm_trial_set_awake(trial, true);
+    if (!trial->compute)
+        pm_additive_want(trial->owner->device->additive);
 }
 
 void pm_trial_try_again(struct pm_trial *trial, const char *why)
@@ -330,16 +336,10 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
     /* What glances ask for makes no others rarer. */
     if (trial->retry < LONGEST_RETRY && !trial->glance.alarmed)
         trial->retry *= 2;
-    trial->again = true;
     pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
     atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
-    offer_again(trial);
-    pm_trial_begin_pairs(trial);
-    atomic_store(&trial->over, false);
-    pm_trial_set_awake(trial, true);
-    if (!trial->compute)
-        pm_additive_want(trial->owner->device->additive);
+    time_again(trial);
 }
 
 /* Whether what is used is due. Under the lock. */
@@ -370,13 +370,7 @@ static void begin_glance(struct pm_trial *trial)
     pm_glance_begin(&trial->glance, charged, pm_trial_uses(trial), pm_trial_lot(trial));
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
         atomic_store(&trial->tracks[i].seen, false);
-    trial->again = true;
-    offer_again(trial);
-    pm_trial_begin_pairs(trial);
-    atomic_store(&trial->over, false);
-    pm_trial_set_awake(trial, true);
-    if (!trial->compute)
-        pm_additive_want(trial->owner->device->additive);
+    time_again(trial);
 }
 
 void pm_trial_end_glance(struct pm_trial *trial)

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 extern char **environ;
 
@@ -102,6 +104,27 @@ void pm_layered_enable(enum pm_layered how)
         unsetenv("PIECEMEAL_ENABLE");
     const bool asked = how == PM_LAYER_EXPLICIT || how == PM_LAYER_BOTH;
     pm_harness_layer(asked ? "VK_LAYER_PIECEMEAL_cooperative_pgo" : NULL);
+}
+
+long pm_layered_measure(long (*measure)(enum pm_layered how), enum pm_layered how)
+{
+    int ends[2], status;
+    long result = -1;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+        pm_layered_enable(how);
+        setenv("PM_NULL_RECORD", "0", 1);
+        result = measure(how);
+        _exit(write(ends[1], &result, sizeof result) != (ssize_t)sizeof result);
+    }
+    assert_true(child > 0);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &result, sizeof result), (ssize_t)sizeof result);
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return result;
 }
 
 void pm_layered_sample_all(const char *probability)

@@ -25,6 +25,9 @@ int pm_layered_tear_down(void **state);
 
 /* Sets the layer's switches for instances made from now on. */
 void pm_layered_enable(enum pm_layered how);
+/* What `measure` returns in a process of its own, so that nothing that was freed before is used;
+ * the null driver records no calls there. */
+long pm_layered_measure(long (*measure)(enum pm_layered how), enum pm_layered how);
 
 /* Everything is sampled from the start: q 1, p as given ("1"), instrumented when a pipeline is
  * created. */

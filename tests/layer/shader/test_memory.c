@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 enum { WARM_UP = 32, PIPELINES = 3000, WORDS = 8192 }; /* 32 KiB */
@@ -65,8 +64,10 @@ static void settle(void)
 
 /* The bytes that so many pipelines cost the process. The first few bring in the code, our thread's
  * too, of which a kernel may map megabytes at once. */
-static long cost_of_pipelines(void)
+static long cost_of_pipelines(enum pm_layered how)
 {
+    (void)how;
+    pm_harness_open(&h, NULL);
     make_pipelines(0, WARM_UP);
     settle();
     const long before = resident();
@@ -74,39 +75,16 @@ static long cost_of_pipelines(void)
     return resident() - before;
 }
 
-/* In a process of its own, so that nothing that was freed before is used. */
-static long measure(enum pm_layered how)
-{
-    int ends[2], status;
-    long bytes = -1;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        pm_layered_enable(how);
-        setenv("PM_NULL_RECORD", "0", 1);
-        pm_harness_open(&h, &(struct pm_harness_options){0});
-        bytes = cost_of_pipelines();
-        _exit(write(ends[1], &bytes, sizeof bytes) != (ssize_t)sizeof bytes);
-    }
-    assert_true(child > 0);
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &bytes, sizeof bytes), (ssize_t)sizeof bytes);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    return bytes;
-}
-
 static void thousands_of_pipelines_are_cheap(void **state)
 {
     (void)state;
-    const long without = measure(PM_LAYER_OFF);
-    const long with = measure(PM_LAYER_IMPLICIT);
+    const long without = pm_layered_measure(cost_of_pipelines, PM_LAYER_OFF);
+    const long with = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
     print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", PIPELINES, without / 1024,
                   with / 1024);
     assert_true(with - without < (long)8 << 20);
     /* The words are where the next session finds them. */
-    const long again = measure(PM_LAYER_IMPLICIT);
+    const long again = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
     assert_true(again - without < (long)8 << 20);
 }
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 enum { WARM_UP = 8, SHADERS = 600, STATES = 5, VARIANTS = 256 };
 
@@ -43,6 +41,10 @@ static void draw_all(const struct level *level, VkCommandBuffer buffer, enum pm_
 static long cost_of_pipelines(enum pm_layered how)
 {
     struct level few, level;
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "1", 1);
+    setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "0.05", 1);
+    setenv("PIECEMEAL_DEBUG_RECIPE", "any", 1);
+    pm_harness_open(&h, NULL);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     uint64_t until = 0;
     /* These bring in the code, our threads' too. */
@@ -57,37 +59,11 @@ static long cost_of_pipelines(enum pm_layered how)
     return allocated() - before;
 }
 
-/* In a process of its own, so that nothing that was freed before is used. */
-static long measure(enum pm_layered how)
-{
-    int ends[2], status;
-    long bytes = -1;
-    assert_int_equal(pipe(ends), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        pm_layered_enable(how);
-        setenv("PM_NULL_RECORD", "0", 1);
-        setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "1", 1);
-        setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "0.05", 1);
-        setenv("PIECEMEAL_DEBUG_RECIPE", "any", 1);
-        pm_harness_open(&h, NULL);
-        bytes = cost_of_pipelines(how);
-        _exit(write(ends[1], &bytes, sizeof bytes) != (ssize_t)sizeof bytes);
-    }
-    assert_true(child > 0);
-    close(ends[1]);
-    assert_int_equal(read(ends[0], &bytes, sizeof bytes), (ssize_t)sizeof bytes);
-    close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    return bytes;
-}
-
 static void what_is_sampled_and_specialized_is_cheap(void **state)
 {
     (void)state;
-    const long without = measure(PM_LAYER_OFF);
-    const long with = measure(PM_LAYER_IMPLICIT);
+    const long without = pm_layered_measure(cost_of_pipelines, PM_LAYER_OFF);
+    const long with = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
     print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", SHADERS * STATES,
                   without / 1024, with / 1024);
     assert_true(with - without < (long)19 << 20);

@@ -24,109 +24,10 @@
  */
 #pragma once
 
-#include "base/anytime.h"
-#include "base/buffer.h"
 #include "base/error.h"
-#include "profile/profile.h"
 #include "profile/signed_verdicts.h"
-#include "profile/words_store.h"
-
-enum {
-    PM_VERDICTS_MOST = 4096,
-    PM_KEPT_NAME_BYTES = 48,
-    PM_KEPT_RECIPE_BYTES = 64,
-    PM_KEPT_PUSHED = 4,
-    PM_SESSION_USES = 8,   /* of a shader that are timed in a session */
-    PM_SESSION_PAIRS = 32, /* of sessions, at most */
-    PM_SESSIONS_TRIED = 8, /* whose trials are remembered */
-};
-
-/* Days until a verdict is old. A faster variant is tried again then; a slower one may be compiled
- * again, and so may one that trials could not tell from the original. */
-enum {
-    PM_DAYS_FASTER = 90,
-    PM_DAYS_SLOWER = 30,
-    PM_DAYS_UNDECIDED = 7,
-    PM_DAYS_HALF = 14, /* until a session is no partner for another one any more */
-};
-
-enum pm_verdict { PM_VERDICT_NONE, PM_VERDICT_FASTER, PM_VERDICT_SLOWER, PM_VERDICT_UNDECIDED };
-
-/* What a variant was made by: bits. */
-enum pm_made_by {
-    PM_MADE_BY_ZEROS = 1 << 0,  /* values that are often zero */
-    PM_MADE_BY_BLOCKS = 1 << 1, /* how often blocks run */
-    PM_MADE_BY_WORDS = 1 << 2,  /* known words */
-    PM_MADE_BY_RECIPE = 1 << 3, /* A-Z testing */
-    PM_MADE_OVER = 1 << 4,      /* that, run over what the others made; never made at once */
-};
-
-/* What was timed. */
-enum pm_timed_kind { PM_TIMED_CALLS, PM_TIMED_PASSES, PM_TIMED_SESSIONS };
-
-/* What a session timed that had the one side throughout. */
-struct pm_session_half {
-    bool there;
-    bool variant;                          /* the side */
-    int64_t at;                            /* CLOCK_REALTIME, seconds */
-    uint32_t unlike;                       /* sessions in a row up to this one that had nothing of
-                                              one size with the one before, of the other side */
-    uint64_t nanoseconds[PM_SESSION_USES]; /* by use; 0: none */
-    uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known, or
-                                              without a time none; else without one the use was
-                                              there, and could not be timed */
-};
-
-struct pm_kept_variant {
-    struct pm_shader_key key, original; /* of the specialized module and of what it was made of */
-    struct pm_environment environment;  /* of its timing profiles */
-    int64_t used_at;                    /* CLOCK_REALTIME, seconds */
-
-    /* How it is made again; count 0: not known, and the rest says nothing. */
-    struct {
-        uint64_t options;          /* all but key and environment that the module depends on */
-        struct pm_words_hash hash; /* of its words, in the store of words */
-        uint32_t count;
-        char entry_point[PM_KEPT_NAME_BYTES]; /* one word */
-        uint64_t took; /* nanoseconds of processor time that the driver's thread took last */
-        uint32_t by;   /* enum pm_made_by */
-        char recipe[PM_KEPT_RECIPE_BYTES]; /* which of A-Z testing's, one word; "": none */
-        /* Words of push constants (offset in bytes over 4, 63 at most) and the values with which
-         * alone it may run; none: wherever the original does. */
-        struct {
-            uint32_t word, value;
-        } pushed[PM_KEPT_PUSHED];
-        uint32_t pushed_count;
-    } made;
-
-    /* A trial over sessions (layer/trial/sessions.h). */
-    struct {
-        bool wanted;                       /* nothing can alternate within a session */
-        uint32_t count;                    /* of pairs of sessions */
-        uint32_t ratios[PM_SESSION_PAIRS]; /* time with it over time without, in millionths */
-        struct pm_session_half half;       /* of the next pair */
-    } sessions;
-
-    /* What a contest that did not end has seen of it (layer/shader/contest.h), and when; count 0:
-     * nothing. A verdict ends it. */
-    struct pm_anytime seen;
-    int64_t seen_at; /* CLOCK_REALTIME, seconds */
-
-    enum pm_verdict verdict; /* NONE: all below says nothing */
-    enum pm_timed_kind kind;
-    double ratio, low, high; /* time with it over time without, and the 95 % interval */
-    uint32_t pairs;
-    int64_t decided_at; /* CLOCK_REALTIME, seconds */
-
-    /* What trials of the kind found, one a session, the newest last; none that found it slower. */
-    struct {
-        uint64_t last; /* the session of the newest; a random number */
-        uint32_t count;
-        uint32_t ratios[PM_SESSIONS_TRIED]; /* time with it over time without, in millionths */
-    } tried;
-
-    uint32_t fresh; /* verdicts.c's: which parts are not saved yet; not on the disk */
-};
+#include "profile/verdicts_pairs.h"
+#include "profile/verdicts_tried.h"
 
 struct pm_verdicts;
 
@@ -186,10 +87,6 @@ struct pm_at_once_sum pm_verdicts_sum_at_once(struct pm_verdicts *verdicts,
 bool pm_kept_is_worth(const struct pm_kept_variant *kept, const struct pm_at_once_sum *all,
                       double time);
 
-/* The verdict at `now` (CLOCK_REALTIME, seconds); NONE: there is none, or it is old. A time that
- * lies ahead is of a clock that was wrong, so it is old. */
-enum pm_verdict pm_kept_verdict(const struct pm_kept_variant *kept, int64_t now);
-
 /* Keeps a verdict (from `verdict` on), or how a variant is made (`made`), in place of what there
  * was of it; until pm_verdicts_save in memory only. verdicts NULL is allowed. */
 void pm_verdicts_put(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
@@ -199,10 +96,6 @@ void pm_verdicts_put_made(struct pm_verdicts *verdicts, const struct pm_kept_var
  * not old, counts as well: it stays a faster one while it is faster on average over sessions, and
  * is undecided if PM_SESSIONS_TRIED of them do not agree. A slower one is slower. */
 void pm_verdicts_put_trial(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
-/* Whether at least so many sessions found a faster one faster, and by so alike ratios that the 95 %
- * interval of their mean says so. least 1: always. A trial over sessions has asked enough of them.
- */
-bool pm_kept_is_sure(const struct pm_kept_variant *kept, uint32_t least);
 
 /* Keeps what a contest has seen of a variant (`seen` and `seen_at`), in place of what it had. */
 void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_variant *kept);
@@ -219,35 +112,7 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
                           const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept);
-/* Whether the half waits for a partner at `now`. */
-bool pm_session_half_waits(const struct pm_session_half *half, int64_t now);
 
 /* Brings what is new to the disk; no call where nothing is. Waits for the disk: not for a game's
  * own threads. */
 bool pm_verdicts_save(struct pm_verdicts *verdicts, struct pm_error *error);
-
-/* ---- the text; for verdicts.c and tests ---- */
-
-struct pm_kept_table {
-    struct pm_kept_variant *variants;
-    size_t count, allocated;
-};
-
-/* The variant of a key, original and environment; NULL: there is none. */
-struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
-                                     const struct pm_shader_key *key,
-                                     const struct pm_shader_key *original,
-                                     const struct pm_environment *environment);
-/* A ratio as it is kept: in millionths, at least one, which its logarithm needs. */
-uint32_t pm_kept_millionths(double ratio);
-
-bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b);
-/* Puts a variant in; of too many, what was used longest ago goes: what no trial found faster and no
- * session is to try, then what sessions are to, and then the rest. false: out of memory. */
-bool pm_kept_put(struct pm_kept_table *table, const struct pm_kept_variant *kept);
-
-/* Reads a text; of another build of the layer it is empty. false: damaged, and where, or no memory;
- * *table is empty then. */
-bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *text, size_t size,
-                   struct pm_error *error);
-bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out);

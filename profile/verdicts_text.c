@@ -1,7 +1,6 @@
-/* The table of verdicts and its text. verdicts.h. */
-#include "profile/lines.h"
-#include "profile/verdicts.h"
+#include "profile/verdicts_text.h"
 
+#include "profile/lines.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -12,9 +11,6 @@
 
 #define HEADER "piecemeal verdicts 1\n"
 
-/* Ratios are kept as whole numbers: how a fraction is written depends on the game's locale. */
-#define PER_RATIO 1000000.0
-#define MOST_RATIO 999.0
 #define PER_SEEN 1000000000.0
 
 enum { MOST_WORDS = 1 << 24 /* of a module */, MOST_PUSHED_WORD = 63 };
@@ -26,13 +22,6 @@ static const char *const kind_words[] = {
     [PM_TIMED_CALLS] = "calls", [PM_TIMED_PASSES] = "passes", [PM_TIMED_SESSIONS] = "sessions"};
 
 /* ---- the table ---- */
-
-bool pm_kept_same_environment(const struct pm_environment *a, const struct pm_environment *b)
-{
-    return a->subgroup_size == b->subgroup_size && a->vendor_id == b->vendor_id &&
-           a->device_id == b->device_id && a->driver_id == b->driver_id &&
-           a->driver_version == b->driver_version;
-}
 
 struct pm_kept_variant *pm_kept_find(const struct pm_kept_table *table,
                                      const struct pm_shader_key *key,
@@ -137,7 +126,7 @@ static bool parse_ratio(const char *text, double *ratio)
     uint32_t number = 0;
     if (!pm_line_number(text, &number))
         return false;
-    *ratio = number / PER_RATIO;
+    *ratio = number / PM_KEPT_PER_RATIO;
     return true;
 }
 
@@ -342,12 +331,6 @@ bool pm_kept_parse(struct pm_kept_table *table, const char *layer, const char *t
 }
 
 /* ---- writing ---- */
-
-uint32_t pm_kept_millionths(double ratio)
-{
-    const double most = ratio < MOST_RATIO ? ratio : MOST_RATIO;
-    return most * PER_RATIO > 1 ? (uint32_t)lround(most * PER_RATIO) : 1;
-}
 
 static uint64_t whole(double sum)
 {

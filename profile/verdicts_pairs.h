@@ -1,0 +1,15 @@
+/*
+ * Pairs of sessions that had one side of a variant throughout each (kept_variant.h, `sessions`).
+ *
+ * Thread safety: plain data.
+ */
+#pragma once
+
+#include "profile/kept_variant.h"
+
+/* Whether the half waits for a partner at `now`. */
+bool pm_session_half_waits(const struct pm_session_half *half, int64_t now);
+
+/* What a session timed becomes a pair with what is kept of another one, or is kept instead. true:
+ * they are a pair. */
+bool pm_kept_pair_up(struct pm_kept_variant *kept, const struct pm_session_half *half);

@@ -2,7 +2,7 @@
 # Deliberately bad variants on a real driver: what does its work twice is dropped by its trials, and the program computes
 # the same. Prints what trials took of each session, which is not judged here: on a busy machine pairs that are under way
 # when the half percent is through make it 1.3 % of a second's session. (Judged, and one that is slower in another scene
-# alone: layer/contest.) usage: bad_variants.sh DRIVER
+# alone: layer/contest_cost.) usage: bad_variants.sh DRIVER
 . "$(dirname "$0")/lib.sh"
 driver "$1"
 program=$PM_BUILD/tests/system/contest most=6

@@ -3,21 +3,12 @@
  * stays. */
 #include "tests/layer/trial/trying.h"
 
-#include "layer/public/piecemeal.h"
 #include "tests/patience.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { SOON = 600 /* frames, within which a new scene is noticed */ };
-
-static void set_scene(const char *name)
-{
-    PFN_vkSetScenePIECEMEAL set =
-        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
-    assert_non_null(set);
-    set(trying.h.device, name);
-}
 
 /* Frames until the log has the text so many times; false: it never had. */
 static bool run_until(const char *text, uint32_t times)
@@ -40,11 +31,11 @@ static void slower_in_another_scene(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    set_scene("first");
+    trying_set_scene("first");
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     assert_int_equal(used_in_eight(), 8);
     trying.variant_cost = 200000;
-    set_scene("second");
+    trying_set_scene("second");
     assert_true(run_until("is not faster, and is dropped", 1));
     assert_int_equal(used_in_eight(), 0);
     trying_close();
@@ -65,16 +56,16 @@ static void as_fast_in_another_scene(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    set_scene("first");
+    trying_set_scene("first");
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
-    set_scene("second");
+    trying_set_scene("second");
     assert_true(run_until("is tried again", 1));
     assert_true(run_until("is used from now on", 2));
     assert_int_equal(used_in_eight(), 8);
     /* Both are known by now. */
-    set_scene("first");
+    trying_set_scene("first");
     trying_run_frames(trying_dispatch, TRYING_ONCE, SOON);
-    set_scene("second");
+    trying_set_scene("second");
     trying_run_frames(trying_dispatch, TRYING_ONCE, SOON);
     optimized_assert_logged("is tried again", 1);
     assert_is_used();
@@ -210,13 +201,13 @@ static void what_came_later_is_tried_with_it(void **state)
 {
     (void)state;
     trying_open(80000, NULL);
-    set_scene("first");
+    trying_set_scene("first");
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
     second = optimized_compute(&trying.h);
     assert_true(second_is_replaced());
     trying_run_frames(dispatch_both, TRYING_ONCE, 8);
     trying.variant_cost = 200000;
-    set_scene("second");
+    trying_set_scene("second");
     assert_true(run_until("is not faster, and is dropped", 1));
     assert_int_equal(used_in_eight(), 0);
     assert_false(second_is_replaced());
@@ -236,7 +227,7 @@ static void proven_by_an_earlier_session(void **state)
     trying_open(200000, NULL);
     assert_int_equal(used_in_eight(), 8);
     optimized_assert_logged("is tried again", 0);
-    set_scene("second");
+    trying_set_scene("second");
     assert_true(run_until("is not faster, and is dropped", 1));
     assert_int_equal(used_in_eight(), 0);
     trying_close();

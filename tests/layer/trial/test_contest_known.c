@@ -2,28 +2,20 @@
  * variant takes as long as the test says: recipes are run over what is specialized for zeros, and
  * have to beat that; each pass over blocks is tried by itself, however little is expected of it.
  */
-#include "tests/layer/trial/trying.h"
+#include "tests/layer/trial/contested.h"
 
-#include "layer/public/piecemeal.h"
 #include "rare.comp.h"
 #include "shader_rewrite/variants/variants.h"
-#include "tests/patience.h"
 
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, BASE = 1, ARM = 2 };
+enum { BASE = 1, ARM = 2 };
 
-/* Pipelines in the order in which they were first timed, the game's own first. */
-static struct {
-    VkPipeline pipelines[MOST];
-    uint32_t count;
-    double times[MOST];   /* of each, over the game's own */
-    bool weighted[MOST];  /* whose shader has weights of branches */
-    double weighted_time; /* of these; 0: as the others */
-} seen;
+static bool weighted[CONTESTED_MOST]; /* of the pipelines, whose shader has weights of branches */
+static double weighted_time;          /* of these, over the game's own; 0: as the others */
 
 /* Whether the module has them that the driver was given last. */
 static _Atomic bool made_weighted;
@@ -41,79 +33,38 @@ static void see_module(void *user, const struct pm_null_call *call)
             made_weighted = true;
 }
 
-static uint32_t index_of(VkPipeline pipeline)
+static void note_weights(uint32_t index)
 {
-    uint32_t i = 0;
-    while (i < seen.count && seen.pipelines[i] != pipeline)
-        i++;
-    if (i == seen.count && i < MOST) {
-        seen.weighted[i] = made_weighted;
-        seen.pipelines[seen.count++] = pipeline;
-    }
-    return i < MOST ? i : MOST - 1;
+    weighted[index] = made_weighted;
 }
 
-static uint64_t cost(void *user, VkPipeline pipeline)
+static double time_of_weighted(uint32_t index)
 {
-    (void)user;
-    const uint32_t i = index_of(pipeline);
-    const bool weighted = seen.weighted[i] && seen.weighted_time > 0;
-    return (uint64_t)(TRYING_ORIGINAL * (weighted ? seen.weighted_time : seen.times[i]));
+    return weighted[index] ? weighted_time : 0;
 }
 
 /* The game's own, what is specialized, and what recipes make of it. */
 static void set_times(double base, double arms)
 {
-    seen.times[0] = 1;
-    seen.times[BASE] = base;
-    for (uint32_t i = ARM; i < MOST; i++)
-        seen.times[i] = arms;
+    contested_set_times(arms);
+    contested.times[BASE] = base;
 }
 
 /* The pipeline is of these words. */
 static void open_of(const uint32_t *words, size_t size)
 {
-    seen.count = 0;
     trying.known = true;
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1); /* not what this is about */
-    trying_open_contests(NULL);
-    trying.h.driver->set_callback(see_module, NULL);
-    trying.compute = words ? pm_harness_compute_of(&trying.h, words, size, trying.h.layout)
-                           : optimized_compute(&trying.h);
-    index_of(trying.compute);
-    trying.h.driver->set_cost(cost, NULL);
+    contested.first = note_weights;
+    contested.other = time_of_weighted;
+    contested_open_with(
+        &(struct contested_session){.see = see_module, .words = words, .size = size});
 }
 
 /* Of a shader of which the database knows zeros. */
 static void open_session(void)
 {
     open_of(NULL, 0);
-}
-
-static void close_session(void)
-{
-    trying.h.driver->set_cost(NULL, NULL);
-    trying.h.driver->set_callback(NULL, NULL);
-    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
-    trying_close_contests();
-}
-
-static bool run_until(const char *text)
-{
-    return trying_run_until(trying_dispatch, TRYING_ONCE, text);
-}
-
-static uint32_t bound(void)
-{
-    return index_of(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE));
-}
-
-static void run_until_logged(const char *text, uint32_t times)
-{
-    uint64_t until = 0;
-    while (optimized_logged(text) < times && patience(&until))
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
-    optimized_assert_logged(text, times);
 }
 
 static uint32_t of_game; /* uses that the log tells by one of the game's shaders */
@@ -133,12 +84,12 @@ static void a_recipe_over_zeros_wins(void **state)
     (void)state;
     optimized_learn();
     set_times(0.8, 0.9);
-    seen.times[ARM + 1] = 0.6;
+    contested.times[ARM + 1] = 0.6;
     open_session();
-    assert_true(run_until(", specialized: of "));
+    assert_true(contested_run_until(", specialized: of "));
     optimized_assert_logged("the fastest is", 1);
     /* The log says of which of the game's shaders, and which recipe's over what. */
-    run_until_logged("specialized, is used from now on", 2); /* by another thread */
+    contested_run_until_logged("specialized, is used from now on", 2); /* by another thread */
     const uint32_t used = optimized_logged("specialized, is used from now on");
     assert_int_equal(used, 2);
     of_game = 0;
@@ -146,21 +97,21 @@ static void a_recipe_over_zeros_wins(void **state)
     assert_int_equal(of_game, used);
     optimized_assert_logged(" over ", 2);
     optimized_assert_logged("used (of shader ", 1);
-    assert_true(seen.count > ARM + 2);
-    assert_int_equal(bound(), ARM + 1);
-    close_session();
+    assert_true(contested.count > ARM + 2);
+    assert_int_equal(contested_bound(), ARM + 1);
+    contested_close();
 
     /* The next session makes both, and tries nothing. */
     set_times(0.8, 0.6);
     open_session();
     const uint64_t position = trying.h.driver->position();
-    run_until_logged("is used from now on", 4);
+    contested_run_until_logged("is used from now on", 4);
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
-    assert_true(seen.count <= ARM + 1);
-    assert_true(bound() >= BASE);
+    assert_true(contested.count <= ARM + 1);
+    assert_true(contested_bound() >= BASE);
     optimized_assert_logged(", specialized: of ", 1);
-    close_session();
+    contested_close();
 }
 
 /* All are faster than the game's own, and none than what zeros make of it. */
@@ -170,61 +121,39 @@ static void zeros_alone_are_faster(void **state)
     optimized_learn();
     set_times(0.8, 0.85);
     open_session();
-    assert_true(run_until(", specialized: of "));
+    assert_true(contested_run_until(", specialized: of "));
     optimized_assert_logged("none is faster", 1);
-    assert_int_equal(bound(), BASE);
-    close_session();
+    assert_int_equal(contested_bound(), BASE);
+    contested_close();
 
     /* And they are not tried again in the next. */
     open_session();
-    run_until_logged(", specialized: of ", 2);
-    assert_int_equal(seen.count, 2);
-    assert_int_equal(bound(), BASE);
-    close_session();
-}
-
-/* How many variants the contest that ended last had. */
-static uint32_t variants_tried(void)
-{
-    for (uint32_t n = 1; n < MOST; n++) {
-        char text[48];
-        snprintf(text, sizeof text, ", specialized: of %u variants", n);
-        if (optimized_logged(text) > 0)
-            return n;
-    }
-    return 0;
+    contested_run_until_logged(", specialized: of ", 2);
+    assert_int_equal(contested.count, 2);
+    assert_int_equal(contested_bound(), BASE);
+    contested_close();
 }
 
 /* What a session measured need not be measured again. */
 static void the_next_session_goes_on(void **state)
 {
     (void)state;
-    uint64_t until = 0;
     optimized_learn();
     set_times(0.8, 2);
     open_session();
-    while (seen.count < ARM + 4 && patience(&until))
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    contested_run_until_count(ARM + 4);
     optimized_assert_logged(", specialized: of ", 0);
-    const uint32_t left = seen.count - ARM - 1; /* but for the one under way */
-    close_session();
+    const uint32_t left = contested.count - ARM - 1; /* but for the one under way */
+    contested_close();
     assert_true(left >= 3);
 
     set_times(0.8, 0.7);
     open_session();
-    assert_true(run_until(", specialized: of "));
-    assert_true(variants_tried() > left);
-    assert_in_range(seen.count - ARM, 1, variants_tried() - left);
-    assert_true(bound() >= ARM);
-    close_session();
-}
-
-static void set_scene(const char *name)
-{
-    PFN_vkSetScenePIECEMEAL set =
-        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
-    assert_non_null(set);
-    set(trying.h.device, name);
+    assert_true(contested_run_until(", specialized: of "));
+    assert_true(contested_variants(", specialized: ") > left);
+    assert_in_range(contested.count - ARM, 1, contested_variants(", specialized: ") - left);
+    assert_true(contested_bound() >= ARM);
+    contested_close();
 }
 
 /* A session in which a recipe won over zeros; it goes on. */
@@ -232,11 +161,11 @@ static void win(void)
 {
     optimized_learn();
     set_times(0.8, 0.9);
-    seen.times[ARM + 1] = 0.6;
+    contested.times[ARM + 1] = 0.6;
     open_session();
-    set_scene("first");
-    assert_true(run_until("the fastest is"));
-    assert_int_equal(bound(), ARM + 1);
+    trying_set_scene("first");
+    assert_true(contested_run_until("the fastest is"));
+    assert_int_equal(contested_bound(), ARM + 1);
 }
 
 /* What won is slower than zeros alone in another scene: these are used again. */
@@ -244,12 +173,12 @@ static void slower_in_another_scene(void **state)
 {
     (void)state;
     win();
-    seen.times[ARM + 1] = 0.95;
-    set_scene("second");
-    assert_true(run_until("is not faster, and is dropped"));
+    contested.times[ARM + 1] = 0.95;
+    trying_set_scene("second");
+    assert_true(contested_run_until("is not faster, and is dropped"));
     trying_run_frames(trying_dispatch, TRYING_ONCE, 600);
-    assert_int_equal(bound(), BASE);
-    close_session();
+    assert_int_equal(contested_bound(), BASE);
+    contested_close();
 }
 
 /* Zeros are slower than the game's own there: what was made of them is not used either. */
@@ -257,37 +186,35 @@ static void its_base_is_slower_in_another_scene(void **state)
 {
     (void)state;
     win();
-    seen.times[BASE] = 2;
-    seen.times[ARM + 1] = 1.5;
-    set_scene("second");
-    assert_true(run_until("is not faster, and is dropped"));
-    assert_int_equal(bound(), 0);
+    contested.times[BASE] = 2;
+    contested.times[ARM + 1] = 1.5;
+    trying_set_scene("second");
+    assert_true(contested_run_until("is not faster, and is dropped"));
+    assert_int_equal(contested_bound(), 0);
     const uint64_t position = trying.h.driver->position();
     trying_run_frames(trying_dispatch, TRYING_ONCE, 600);
     assert_int_equal(trying_foreign_binds(position), 0);
-    close_session();
+    contested_close();
 }
 
 /* The same while recipes take part: their contest goes with what they are run over. */
 static void its_base_is_slower_meanwhile(void **state)
 {
     (void)state;
-    uint64_t until = 0;
     optimized_learn();
     set_times(0.8, 0.75);
     open_session();
-    set_scene("first");
-    while (seen.count < ARM + 4 && patience(&until))
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+    trying_set_scene("first");
+    contested_run_until_count(ARM + 4);
     optimized_assert_logged(", specialized: of ", 0);
-    seen.times[BASE] = 2;
-    set_scene("second");
-    assert_true(run_until("specialized: is dropped, and recipes over it"));
-    assert_int_equal(bound(), 0);
-    const uint32_t made = seen.count;
+    contested.times[BASE] = 2;
+    trying_set_scene("second");
+    assert_true(contested_run_until("specialized: is dropped, and recipes over it"));
+    assert_int_equal(contested_bound(), 0);
+    const uint32_t made = contested.count;
     trying_run_frames(trying_dispatch, TRYING_ONCE, 200);
-    assert_int_equal(seen.count, made);
-    close_session();
+    assert_int_equal(contested.count, made);
+    contested_close();
 }
 
 /* ---- of which blocks are known ---- */
@@ -298,12 +225,12 @@ static void a_pass_by_blocks_wins(void **state)
     (void)state;
     trying_learn_blocks_of(rare_comp, sizeof rare_comp);
     set_times(1.1, 1.1);
-    seen.weighted_time = 0.7;
+    weighted_time = 0.7;
     open_of(rare_comp, sizeof rare_comp);
-    assert_true(run_until("the fastest is blocks-"));
-    assert_true(seen.weighted[bound()]);
+    assert_true(contested_run_until("the fastest is blocks-"));
+    assert_true(weighted[contested_bound()]);
     optimized_assert_logged("is specialized: ", 0);
-    close_session();
+    contested_close();
 
     /* Not where a user wants nothing of it. */
     char verdicts[300];
@@ -311,10 +238,10 @@ static void a_pass_by_blocks_wins(void **state)
     assert_int_equal(remove(verdicts), 0);
     setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "flatten,sink,version,unroll,peel", 1);
     open_of(rare_comp, sizeof rare_comp);
-    assert_true(run_until("none is faster"));
-    for (uint32_t i = 0; i < seen.count; i++)
-        assert_false(seen.weighted[i]);
-    close_session();
+    assert_true(contested_run_until("none is faster"));
+    for (uint32_t i = 0; i < contested.count; i++)
+        assert_false(weighted[i]);
+    contested_close();
     unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
 
     /* Nor where one withholds blocks of the shader, and not recipes. */
@@ -329,12 +256,12 @@ static void a_pass_by_blocks_wins(void **state)
     assert_int_equal(remove(verdicts), 0);
     setenv("PIECEMEAL_OPTIMIZE_WITHHOLD", path, 1);
     open_of(rare_comp, sizeof rare_comp);
-    run_until_logged("none is faster", 2);
-    for (uint32_t i = 0; i < seen.count; i++)
-        assert_false(seen.weighted[i]);
-    close_session();
+    contested_run_until_logged("none is faster", 2);
+    for (uint32_t i = 0; i < contested.count; i++)
+        assert_false(weighted[i]);
+    contested_close();
     unsetenv("PIECEMEAL_OPTIMIZE_WITHHOLD");
-    seen.weighted_time = 0;
+    weighted_time = 0;
 }
 
 /* The recipe that the log says has won. */
@@ -362,29 +289,29 @@ static void asking_for_a_winner_changes_nothing(void **state)
     (void)state;
     trying_learn_blocks_of(rare_comp, sizeof rare_comp);
     set_times(1.1, 1.1);
-    seen.times[ARM] = 0.7;
+    contested.times[ARM] = 0.7;
     open_of(rare_comp, sizeof rare_comp);
-    assert_true(run_until("the fastest is"));
-    close_session();
+    assert_true(contested_run_until("the fastest is"));
+    contested_close();
     winner_of_log(winner);
 
     setenv("PIECEMEAL_DEBUG_RECIPE", winner, 1);
     setenv("PIECEMEAL_OPTIMIZE_BLOCKS", "false", 1);
     open_of(rare_comp, sizeof rare_comp);
-    assert_true(run_until(" is in use"));
-    run_until_logged("is used from now on", 2);
-    close_session();
+    assert_true(contested_run_until(" is in use"));
+    contested_run_until_logged("is used from now on", 2);
+    contested_close();
     unsetenv("PIECEMEAL_DEBUG_RECIPE");
     unsetenv("PIECEMEAL_OPTIMIZE_BLOCKS");
 
     set_times(0.7, 1.1);
     open_of(rare_comp, sizeof rare_comp);
     const uint64_t position = trying.h.driver->position();
-    run_until_logged("is used from now on", 3);
+    contested_run_until_logged("is used from now on", 3);
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
-    assert_int_equal(bound(), BASE);
-    close_session();
+    assert_int_equal(contested_bound(), BASE);
+    contested_close();
 }
 
 int main(void)

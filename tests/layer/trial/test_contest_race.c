@@ -1,6 +1,6 @@
 /* Races of variants in the layer (contest_race.h): what a contest measures is told, and what others
  * found says what it measures; what is bound, this machine's own trial alone. */
-#include "tests/layer/trial/trying.h"
+#include "tests/layer/trial/contested.h"
 
 #include "aggregator_client/disk/spool.h"
 #include "plenty.comp.h"
@@ -14,52 +14,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64 };
-
-/* Pipelines in the order in which they were first timed, the game's own first. */
-static struct {
-    VkPipeline pipelines[MOST];
-    uint32_t count;
-    double times[MOST]; /* of each, over the game's own; 0: the same */
-    bool knows_blocks;  /* of the session's shader */
-} seen;
-
-static uint32_t index_of(VkPipeline pipeline)
-{
-    uint32_t i = 0;
-    while (i < seen.count && seen.pipelines[i] != pipeline)
-        i++;
-    if (i == seen.count && i < MOST)
-        seen.pipelines[seen.count++] = pipeline;
-    return i < MOST ? i : MOST - 1;
-}
-
-static uint64_t cost(void *user, VkPipeline pipeline)
-{
-    const uint32_t i = index_of(pipeline);
-    (void)user;
-    return (uint64_t)(TRYING_ORIGINAL * (seen.times[i] > 0 ? seen.times[i] : 1));
-}
+static bool knows_blocks; /* of the session's shader */
 
 /* seed: the machine's lot. */
 static void open_session(const char *seed)
 {
-    seen.count = 0;
     setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
-    trying.known = seen.knows_blocks;
-    trying_open_contests(NULL);
-    trying.compute = seen.knows_blocks ? pm_harness_compute_of(&trying.h, plenty_comp,
-                                                               sizeof plenty_comp, trying.h.layout)
-                                       : optimized_compute(&trying.h);
-    index_of(trying.compute);
-    trying.h.driver->set_cost(cost, NULL);
+    trying.known = knows_blocks;
+    contested_open_with(&(struct contested_session){.words = knows_blocks ? plenty_comp : NULL,
+                                                    .size = sizeof plenty_comp});
 }
 
 static void close_session(void)
 {
-    trying.h.driver->set_cost(NULL, NULL);
-    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
-    trying_close_contests();
+    contested_close();
     unsetenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE");
 }
 
@@ -86,7 +54,7 @@ static void forget(void)
 static struct {
     struct pm_shader_key key;
     struct pm_environment environment;
-    struct pm_point_counts points[MOST];
+    struct pm_point_counts points[CONTESTED_MOST];
     uint32_t count;
 } told;
 
@@ -104,7 +72,7 @@ static bool take(void *user, const struct pm_profile *checkpoint, struct pm_erro
             uint32_t at = 0;
             while (at < told.count && told.points[at].point != shader->points[j].point)
                 at++;
-            assert_true(at < MOST);
+            assert_true(at < CONTESTED_MOST);
             if (at == told.count)
                 told.points[told.count++] =
                     (struct pm_point_counts){.point = shader->points[j].point};
@@ -143,8 +111,8 @@ static double told_log(uint32_t at)
  * time, all others twice as much. */
 static void learn(double first)
 {
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = i == 1 ? first : 2;
+    contested_set_times(2);
+    contested.times[1] = first;
     open_session("1");
     run_to_the_end();
     close_session();
@@ -177,7 +145,7 @@ static void what_is_measured_is_told(void **state)
  * `lost` on have lost. */
 static void publish(uint32_t winner, uint32_t lost)
 {
-    struct pm_race_variant variants[MOST];
+    struct pm_race_variant variants[CONTESTED_MOST];
     for (uint32_t i = 0; i < told.count; i++)
         variants[i] = (struct pm_race_variant){
             .point = told.points[i].point, .share = 0.02, .clusters = 9, .lost = i >= lost};
@@ -229,15 +197,13 @@ static void a_winner_is_tried_first(void **state)
     (void)state;
     learn(2);
     publish(1, told.count);
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 0.8;
+    contested_set_times(0.8);
     open_session(seed_that(true));
     run_to_the_end();
     optimized_assert_logged("what others found fastest is tried first", 1);
     optimized_assert_logged("of 1 variants the fastest is", 1);
-    assert_int_equal(seen.count, 2);
-    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
-                     seen.pipelines[1]);
+    assert_int_equal(contested.count, 2);
+    assert_int_equal(contested_bound(), 1);
     close_session();
     read_told();
     assert_int_equal(told.count, 1);
@@ -251,13 +217,11 @@ static void a_winner_that_is_slower_here(void **state)
     learn(2);
     publish(1, told.count);
     pm_variant_point_name(told.points[1].point, name);
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 1.3;
+    contested_set_times(1.3);
     open_session(seed_that(true));
     run_to_the_end();
     optimized_assert_logged("of 1 variants none is faster", 1);
-    assert_ptr_equal(optimized_effective(&trying.h, trying.compute, VK_PIPELINE_BIND_POINT_COMPUTE),
-                     trying.compute);
+    assert_int_equal(contested_bound(), 0);
     close_session();
     char log[256];
     snprintf(log, sizeof log, "%s/log", pm_layered_home());
@@ -265,7 +229,7 @@ static void a_winner_that_is_slower_here(void **state)
     open_session(seed_that(true));
     run_to_the_end();
     optimized_assert_logged("variants are drawn by what others ask for", 1);
-    assert_true(seen.count > 2);
+    assert_true(contested.count > 2);
     close_session();
 }
 
@@ -277,10 +241,9 @@ static void what_has_lost_is_left_out(void **state)
     const uint32_t all = told.count;
     assert_true(all >= 3);
     publish(all, 1);
-    struct pm_point_counts points[MOST];
+    struct pm_point_counts points[CONTESTED_MOST];
     memcpy(points, told.points, sizeof points);
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 2;
+    contested_set_times(2);
     open_session(seed_that(true));
     run_to_the_end();
     optimized_assert_logged("variants are drawn by what others ask for", 1);
@@ -300,13 +263,12 @@ static void what_no_race_knows_comes_beside(void **state)
     uint32_t beside = 0, measured = 0;
     (void)state;
     trying_learn_blocks_of(plenty_comp, sizeof plenty_comp);
-    seen.knows_blocks = true;
+    knows_blocks = true;
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1); /* not what this is about */
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 2;
+    contested_set_times(2);
     open_session("1");
     run_to_the_end();
-    measured = seen.count - 1;
+    measured = contested.count - 1;
     close_session();
     read_told();
     forget();
@@ -321,7 +283,7 @@ static void what_no_race_knows_comes_beside(void **state)
         open_session(seed);
         run_to_the_end();
         optimized_assert_logged("variants are drawn by what others ask for", 1);
-        measured = seen.count - 1;
+        measured = contested.count - 1;
         close_session();
         read_told();
         forget();
@@ -330,7 +292,7 @@ static void what_no_race_knows_comes_beside(void **state)
         beside += measured - told.count;
     }
     assert_true(beside > 0);
-    seen.knows_blocks = false;
+    knows_blocks = false;
     unsetenv("PIECEMEAL_LIMITS_TRIAL_SHARE");
 }
 
@@ -341,8 +303,7 @@ static void who_doubts_measures_all(void **state)
     learn(2);
     const uint32_t all = told.count;
     publish(1, 2);
-    for (uint32_t i = 1; i < MOST; i++)
-        seen.times[i] = 2;
+    contested_set_times(2);
     setenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE", "1", 1);
     open_session("1");
     run_to_the_end();

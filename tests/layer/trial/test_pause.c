@@ -1,6 +1,6 @@
 /* `piecemeal pause`: meanwhile the game's own shaders alone are bound, proven variants as little as
  * those that are tried, and nothing is timed or judged; afterwards trials and contests go on. Over
- * sessions: test_recorded_once.c. */
+ * sessions: test_session_trials.c. */
 #include "tests/layer/trial/trying.h"
 
 #include "tests/patience.h"

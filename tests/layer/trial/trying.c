@@ -2,6 +2,7 @@
 
 #include "aggregator_client/disk/spool.h"
 #include "base/random.h"
+#include "layer/public/piecemeal.h"
 #include "profile/session_status.h"
 #include "tests/patience.h"
 
@@ -140,9 +141,17 @@ void trying_learn_blocks_of(const uint32_t *words, size_t size)
     optimized_learn_blocks_of(words, size);
 }
 
-static void nothing(VkCommandBuffer buffer)
+void trying_nothing(VkCommandBuffer buffer)
 {
     (void)buffer;
+}
+
+void trying_set_scene(const char *name)
+{
+    PFN_vkSetScenePIECEMEAL set =
+        (PFN_vkSetScenePIECEMEAL)vkGetDeviceProcAddr(trying.h.device, PIECEMEAL_SET_SCENE_NAME);
+    assert_non_null(set);
+    set(trying.h.device, name);
 }
 
 bool trying_wait_for(const char *text)
@@ -151,7 +160,7 @@ bool trying_wait_for(const char *text)
     uint64_t until = 0;
     for (int i = 0; optimized_logged(text) == 0 && patience(&until); i++) {
         if (i % LOOKS_A_FRAME == 0)
-            trying_run_frames(nothing, TRYING_ONCE, 1);
+            trying_run_frames(trying_nothing, TRYING_ONCE, 1);
     }
     return optimized_logged(text) > 0;
 }
@@ -228,6 +237,11 @@ uint64_t trying_third_frame(trying_recorder record, VkCommandBufferUsageFlags fl
 }
 
 /* ---- what reached the driver ---- */
+
+uint32_t trying_creations(uint64_t since)
+{
+    return pm_calls_of(pm_harness_driver(), since, "vkCreateComputePipelines");
+}
 
 uint32_t trying_foreign_binds(uint64_t since)
 {

@@ -49,6 +49,9 @@ void trying_learn_blocks_of(const uint32_t *words, size_t size);
 /* Calls cost from now on what the session says. */
 void trying_costs(void);
 
+/* The program says that a scene begins. */
+void trying_set_scene(const char *name);
+
 /* Frames without a call, until the log has a text; false: it never had. */
 bool trying_wait_for(const char *text);
 
@@ -57,6 +60,7 @@ void trying_pause(bool paused);
 
 /* What a frame records. */
 typedef void (*trying_recorder)(VkCommandBuffer buffer);
+void trying_nothing(VkCommandBuffer buffer);
 void trying_dispatch(VkCommandBuffer buffer);
 void trying_draw(VkCommandBuffer buffer); /* two, in one render pass instance */
 
@@ -68,6 +72,8 @@ bool trying_run_until(trying_recorder record, VkCommandBufferUsageFlags flags, c
 /* Where the recording of the frame begins that follows two others. */
 uint64_t trying_third_frame(trying_recorder record, VkCommandBufferUsageFlags flags);
 
+/* How often compute pipelines were created since a position. */
+uint32_t trying_creations(uint64_t since);
 /* Which pipelines were bound since a position, other than the game's own. */
 uint32_t trying_foreign_binds(uint64_t since);
 /* The next call of a command since a position, and whether there is one up to another. */

@@ -1,0 +1,329 @@
+/* Trials over sessions (layer/trial/sessions.h), of programs that record once: nothing can
+ * alternate within a session, so sessions have the one side or the other. */
+#include "tests/layer/trial/trying.h"
+
+#include "profile/session_status.h"
+#include "profile/values_store.h"
+#include "shader_rewrite/shader_rewrite.h"
+#include "tests/patience.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SUBMISSIONS = 100 };
+#define SESSION_TIMED "timed a session"
+
+static void submit_often(VkCommandBuffer buffer)
+{
+    for (int i = 0; i < SUBMISSIONS; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+}
+
+/* A recording of a dispatch or a draw. How the call runs: 1 with the variant, 0 with the game's
+ * own. */
+static int record(bool draws, VkCommandBuffer *out)
+{
+    *out = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, *out, 0);
+    if (draws)
+        trying_draw(*out);
+    else
+        trying_dispatch(*out);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(*out));
+    return (int)trying_foreign_binds(position);
+}
+
+/* A session that records a dispatch or a draw once and submits that again and again. How the call
+ * ran; a session that was timed has that side throughout. */
+static int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
+{
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    trying.dispatches = true;
+    trying.background = true;
+    trying.variant_cost = variant_cost;
+    pm_harness_open(&trying.h, NULL);
+    if (draws)
+        trying.graphics = optimized_graphics(&trying.h);
+    else
+        trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    VkCommandBuffer buffer, later;
+    const int variant = record(draws, &buffer);
+    const uint32_t logged = optimized_logged(until_logged);
+    uint64_t until = 0;
+    submit_often(buffer);
+    while (until_logged[0] && optimized_logged(until_logged) == logged && patience(&until))
+        submit_often(buffer);
+    submit_often(buffer);
+    if (strcmp(until_logged, SESSION_TIMED) == 0)
+        assert_int_equal(record(draws, &later), variant);
+    trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
+    trying_close();
+    return variant;
+}
+
+static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
+{
+    int sides[2] = {0, 0};
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    /* The first session finds out that nothing can alternate. */
+    assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
+    for (int i = 0; optimized_logged(outcome) == 0; i++) {
+        char seed[16];
+        assert_true(i < 40);
+        snprintf(seed, sizeof seed, "%d", i);
+        setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
+        sides[steady_session(variant_cost, draws, SESSION_TIMED)]++;
+    }
+    /* Either side as often: 8 pairs. */
+    assert_int_equal(sides[0], 8);
+    assert_int_equal(sides[1], 8);
+}
+
+/* Some shader's, so that there may be something to make in the background of any. */
+static void know_values(void)
+{
+    static const struct pm_shader_key key = {{1}};
+    struct pm_values_store *values = pm_values_store_open(NULL, "game", pm_canonicalize_recipe());
+    struct pm_word_values word = {0};
+    struct pm_error error = {0};
+    pm_word_values_add(&word, 7, 100000);
+    assert_true(pm_values_store_put(values, &key, 1, &word) &&
+                pm_values_store_save(values, &error));
+    pm_values_store_close(values);
+}
+
+static void sessions_alternate(void **state)
+{
+    (void)state;
+    know_values();
+    try_over_sessions(false, 80000, "8 pairs of sessions: faster");
+    /* From now on it is used, and nothing is timed. */
+    const uint64_t position = pm_harness_driver()->position();
+    assert_int_equal(steady_session(80000, false, ""), 1);
+    assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCmdWriteTimestamp"), 0);
+    /* But for a share of the sessions, of which each has a partner with the other side: what has
+     * become slower since goes. */
+    for (int i = 0; i < 2; i++) {
+        setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
+        const int first = steady_session(150000, false, SESSION_TIMED);
+        setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+        assert_int_equal(steady_session(150000, false, SESSION_TIMED), !first);
+    }
+    optimized_assert_logged("2 pairs of sessions: dropped", 1);
+    assert_int_equal(steady_session(150000, false, ""), 0);
+}
+
+static void render_passes_too(void **state)
+{
+    (void)state;
+    try_over_sessions(true, 80000, "8 pairs of sessions: faster");
+    assert_int_equal(steady_session(80000, true, ""), 1);
+}
+
+/* On neither side: else the game's own would be timed again and again. */
+static void no_side_where_there_is_no_time_for_the_variant(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 8 };
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PM_NULL_COMPILE_US", "20000", 1);
+    steady_session(80000, false, "timed in turn: sessions are");
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "10", 1);
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "0", 1);
+    const struct pm_null_api *driver = pm_harness_driver();
+    for (int i = 0; i < SESSIONS; i++) {
+        const uint64_t position = driver->position();
+        assert_int_equal(steady_session(80000, false, ""), 0);
+        assert_int_equal(pm_calls_of(driver, position, "vkCmdWriteTimestamp"), 0);
+    }
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
+    unsetenv("PM_NULL_COMPILE_US");
+}
+
+static void a_slower_one_is_dropped(void **state)
+{
+    (void)state;
+    try_over_sessions(false, 110000, "8 pairs of sessions: dropped");
+    assert_int_equal(steady_session(110000, false, ""), 0);
+}
+
+/* It need not slow down eight sessions. */
+static void a_much_slower_one_is_dropped_early(void **state)
+{
+    (void)state;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(200000, false, "timed in turn: sessions are"), 0);
+    for (int i = 0; i < 4; i++)
+        (void)steady_session(200000, false, SESSION_TIMED);
+    optimized_assert_logged("2 pairs of sessions: dropped", 1);
+    assert_int_equal(steady_session(200000, false, ""), 0);
+}
+
+/* A session that is paused from the start. It records the game's own, whatever its side, and
+ * submits that longer than a session is recorded for. */
+static void open_paused(VkCommandBuffer *buffer)
+{
+    static const char said[] = "the game's own shaders are used, as was asked";
+    const uint32_t before = optimized_logged(said);
+    uint64_t until = 0;
+    trying.dispatches = true;
+    trying.background = true;
+    trying.variant_cost = 80000;
+    assert_true(pm_session_pause("game", true, NULL));
+    pm_harness_open(&trying.h, NULL);
+    while (optimized_logged(said) == before && patience(&until))
+        usleep(5000);
+    trying.compute = optimized_compute(&trying.h);
+    trying_costs();
+    assert_int_equal(record(false, buffer), 0);
+    for (int i = 0; i < 4200; i += SUBMISSIONS)
+        submit_often(*buffer);
+}
+
+/* Nothing of it is timed, and no session is thought to have been in vain. */
+static void paused_sessions_are_not_timed(void **state)
+{
+    (void)state;
+    VkCommandBuffer buffers[2];
+    uint64_t until = 0;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    open_paused(&buffers[0]);
+    trying_close();
+    optimized_assert_logged(SESSION_TIMED, 0);
+    /* The next one goes on in the middle. */
+    open_paused(&buffers[0]);
+    trying_pause(false);
+    const int variant = record(false, &buffers[1]);
+    while (optimized_logged(SESSION_TIMED) == 0 && patience(&until))
+        submit_often(buffers[1]);
+    trying_close();
+    optimized_assert_logged(
+        variant ? SESSION_TIMED " with the specialized" : SESSION_TIMED " with the original", 1);
+    assert_int_equal(steady_session(80000, false, SESSION_TIMED), !variant);
+}
+
+/* In a menu that is recorded once, until nothing can be timed in turn. */
+static void stay_in_a_menu(void)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    uint64_t until = 0;
+    pm_harness_begin(&trying.h, buffer, 0);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    while (optimized_logged("timed in turn: sessions are") == 0 && patience(&until))
+        submit_often(buffer);
+    optimized_assert_logged("timed in turn: sessions are", 1);
+}
+
+/* A session of a program that records each frame. */
+static void open_lively(uint64_t variant_cost)
+{
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PM_NULL_DRIVER_ID", "1", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_PIPELINE", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_PROVEN_MS_PER_SECOND", "1000", 1);
+    trying.dispatches = true;
+    trying.background = true;
+    trying_open(variant_cost, NULL);
+}
+
+static void run_until_tried(uint32_t times)
+{
+    uint64_t until = 0;
+    while (optimized_logged("tried a specialized shader") < times && patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    optimized_assert_logged("tried a specialized shader", times);
+}
+
+/* What was timed in turn after all is tried again in turn, until sessions agree. */
+static void a_menu_makes_no_trial_over_sessions(void **state)
+{
+    (void)state;
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
+    open_lively(80000);
+    stay_in_a_menu();
+    run_until_tried(1);
+    trying_close();
+    open_lively(80000);
+    run_until_tried(2);
+    trying_close();
+    open_lively(80000);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    assert_int_equal(trying_foreign_binds(position), 8);
+    trying_close();
+}
+
+/* A session that was part of such a trial and could time nothing, since the program records
+ * each frame, is the last one. */
+static void nor_does_one_that_was_never_left(void **state)
+{
+    (void)state;
+    open_lively(130000);
+    stay_in_a_menu();
+    trying_close();
+    open_lively(130000);
+    trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
+    optimized_assert_logged("tried a specialized shader", 0);
+    trying_close();
+    open_lively(130000);
+    run_until_tried(1);
+    assert_true(optimized_logged("is dropped") > 0);
+    trying_close();
+}
+
+/* A pipeline that comes when nothing is timed any more has no side: it is as any other that nothing
+ * proves. */
+static void not_what_comes_late(void **state)
+{
+    (void)state;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    /* Either side, by lot. */
+    for (int seed = 0; seed < 6; seed++) {
+        char text[16];
+        VkCommandBuffer buffer;
+        uint64_t until = 0;
+        snprintf(text, sizeof text, "%d", seed);
+        setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
+        setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+        pm_harness_open(&trying.h, NULL);
+        trying_run_frames(trying_nothing, TRYING_ONCE, 4097);
+        const uint64_t position = trying.h.driver->position();
+        trying.compute = optimized_compute(&trying.h);
+        /* The variant is made on both. */
+        assert_true(trying_creations(position) > 1);
+        assert_int_equal(record(false, &buffer), 0);
+        while (trying_creations(position) < 2 && patience(&until))
+            submit_often(buffer);
+        assert_true(trying_creations(position) >= 2);
+        trying_close();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(sessions_alternate),
+        PM_LAYERED_TEST(render_passes_too),
+        PM_LAYERED_TEST(no_side_where_there_is_no_time_for_the_variant),
+        PM_LAYERED_TEST(a_slower_one_is_dropped),
+        PM_LAYERED_TEST(a_much_slower_one_is_dropped_early),
+        PM_LAYERED_TEST(paused_sessions_are_not_timed),
+        PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
+        PM_LAYERED_TEST(nor_does_one_that_was_never_left),
+        PM_LAYERED_TEST(not_what_comes_late),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

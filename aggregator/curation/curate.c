@@ -1,15 +1,13 @@
 #include "aggregator/curation/curate.h"
 
-#include "aggregator/curation/joint.h"
-#include "aggregator/curation/judged_points.h"
+#include "aggregator/curation/judgement.h"
 #include "aggregator/curation/races.h"
 #include "aggregator/curation/shader_list.h"
+#include "aggregator/curation/vouched.h"
 #include "aggregator/intake/fold_read.h"
 #include "aggregator/statistics/estimate.h"
-#include "aggregator/statistics/series.h"
 #include "aggregator/storage/fail.h"
 #include "aggregator/storage/seal.h"
-#include "aggregator/trust/claims.h"
 #include "aggregator/trust/originals.h"
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +16,6 @@
 /* One (key, environment, kind) while its blobs come in. */
 struct curation {
     struct pm_curator *curator;
-    const char *scene; /* "": all */
     bool everything;
     pm_curate_observe observe; /* NULL: nobody watches */
     void *user;
@@ -36,9 +33,8 @@ struct curation {
     bool too_large; /* its blobs are more than may be, and none is kept */
     uint32_t since; /* the first day of its blobs */
     uint32_t today;
-    uint32_t first_day;              /* of the retention */
-    struct pm_storage_claim *claims; /* without those of numbers of points, sorted */
-    size_t claim_count, claims_allocated;
+    uint32_t first_day; /* of the retention */
+    struct pm_vouched vouched;
     struct pm_left_alone_seen left_alone;
     struct pm_originals originals;
     struct pm_prior_moments moments; /* of what enough tokens sent of the kind that levels are of */
@@ -47,183 +43,25 @@ struct curation {
     struct pm_shader_key last_left_out;
 };
 
-/* ---- rules ---- */
-
-static int compare_claims(const void *a, const void *b)
-{
-    const struct pm_storage_claim *left = a, *right = b;
-    const int order = memcmp(left->key.bytes, right->key.bytes, PM_SHADER_KEY_BYTES);
-    if (order != 0)
-        return order;
-    if (left->kind != right->kind)
-        return left->kind < right->kind ? -1 : 1;
-    const int scopes = memcmp(left->scope, right->scope, PM_SCOPE_BYTES);
-    if (scopes != 0)
-        return scopes;
-    return left->space < right->space ? -1 : left->space > right->space;
-}
-
-/* What tokens said of the shader in its environment and scene; NULL: nothing. plain: without flags;
- * else with some. */
-static const struct pm_storage_claim *find_claim(const struct curation *curation, bool plain,
-                                                 uint32_t space)
-{
-    struct pm_storage_claim name = {
-        .key = curation->key.key, .kind = curation->key.kind, .space = space};
-    if (curation->claim_count == 0)
-        return NULL;
-    pm_claims_scope(&curation->key.environment, plain, curation->scene, name.scope);
-    return bsearch(&name, curation->claims, curation->claim_count, sizeof(name), compare_claims);
-}
-
-/* Did enough distinct tokens send profiles of the shader, within the retention, in its environment
- * and of the scene, if it is of one? plain: without flags; else with some. */
-static bool is_vouched(const struct curation *curation, bool plain, uint32_t space)
-{
-    const uint32_t wanted = curation->curator->min_tokens;
-    if (wanted <= 1)
-        return true;
-    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
-    return claim && claim->tokens >= wanted && claim->day >= curation->first_day;
-}
-
-/* The last day on which enough distinct tokens are known to have spoken of the shader: what they
- * said of it by then can be told from one another only by all of them together. */
-static uint32_t vouched_day(const struct curation *curation, bool plain, uint32_t space)
-{
-    if (curation->curator->min_tokens <= 1)
-        return curation->today;
-    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
-    const bool enough = claim && claim->tokens >= curation->curator->min_tokens;
-    return enough ? claim->day : 0;
-}
-
-/* The same of all that is judged together; flags: those of it. */
-static uint32_t last_vouched_day(const struct curation *curation, uint32_t flags, uint32_t space)
-{
-    const uint32_t plain = vouched_day(curation, true, space);
-    const uint32_t flagged = flags != 0 ? vouched_day(curation, false, space) : 0;
-    return plain > flagged ? plain : flagged;
-}
-
 /* ---- one shader ---- */
-
-struct judged {
-    const struct pm_statistics *statistics;
-    const struct pm_aged *aged;
-    struct pm_point_estimate *points; /* `space` of them, of the curation's */
-    uint8_t *deficit;
-    uint32_t covered, lacking;
-    struct pm_breakdown breakdown; /* where somebody sees it */
-};
-
-static bool is_lacking(const struct pm_curator *curator, enum pm_kind kind,
-                       const struct pm_point_estimate *point, bool *covered)
-{
-    *covered = pm_is_covered(&curator->rules, kind, point);
-    return !*covered || (!curator->publish_all && !pm_is_well_known(&curator->rules, kind, point));
-}
-
-/* What lacks where nobody has measured anything. */
-static void judge_unmeasured(const struct pm_curator *curator, struct judged *out)
-{
-    const struct pm_point_estimate none = pm_judged_points_unmeasured();
-    const uint32_t space = out->aged->space;
-    bool covered;
-    const bool lacking = is_lacking(curator, out->aged->kind, &none, &covered);
-    out->covered = covered ? space : 0;
-    out->lacking = lacking ? space : 0;
-    memset(out->deficit, lacking ? 0xff : 0, ((size_t)space + 7) / 8);
-    if (lacking && space % 8 != 0)
-        out->deficit[space / 8] = (uint8_t)((1u << space % 8) - 1);
-}
-
-static void judge_point(const struct pm_curator *curator, struct judged *out, uint32_t point)
-{
-    const struct pm_point_estimate none = pm_judged_points_unmeasured();
-    const enum pm_kind kind = out->aged->kind;
-    bool covered, covered_before;
-    const bool before = is_lacking(curator, kind, &none, &covered_before);
-    const bool lacking = is_lacking(curator, kind, &out->points[point], &covered);
-    out->covered += (uint32_t)covered - (uint32_t)covered_before;
-    out->lacking += (uint32_t)lacking - (uint32_t)before;
-    if (lacking != before)
-        out->deficit[point / 8] = (uint8_t)(out->deficit[point / 8] ^ 1u << point % 8);
-}
-
-/* Estimates every point of the space. judged_finish is the caller's also after a failure. */
-static bool judge(struct curation *curation, const struct pm_series *gathered, struct judged *out,
-                  struct pm_error *error)
-{
-    const struct pm_curator *curator = curation->curator;
-    const struct pm_aged *aged = &gathered->aged;
-    out->statistics = &gathered->exact;
-    out->aged = aged;
-    out->points = pm_judged_points_take(&curation->points, aged);
-    out->deficit = calloc(((size_t)aged->space + 7) / 8, 1);
-    if (!out->points || !out->deficit)
-        return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
-    judge_unmeasured(curator, out);
-    for (size_t i = 0; i < aged->count; i++)
-        judge_point(curator, out, aged->points[i].point);
-    return out->lacking > 0 || curator->publish_all ||
-           pm_joint_find(&curator->rules, aged, out->points, out->deficit, &out->lacking, error);
-}
-
-static void judged_finish(struct curation *curation, struct judged *judged)
-{
-    if (judged->points)
-        pm_judged_points_give_back(&curation->points, judged->aged);
-    free(judged->deficit);
-    memset(judged, 0, sizeof(*judged));
-}
 
 static uint64_t clamp_wide(const struct pm_wide *wide)
 {
     return (wide->limbs[1] | wide->limbs[2]) != 0 ? UINT64_MAX : wide->limbs[0];
 }
 
-static uint32_t tokens_of(const struct curation *curation, bool plain, uint32_t space)
-{
-    const struct pm_storage_claim *claim = find_claim(curation, plain, space);
-    return claim && claim->day >= curation->first_day ? (uint32_t)claim->tokens : 0;
-}
-
-static double clusters_a_day(const struct pm_aged *aged)
-{
-    double most = 0;
-    for (size_t i = 0; i < aged->count; i++) {
-        for (unsigned j = 0; j < pm_measure_count(aged->kind); j++) {
-            const struct pm_aged_measure *measure = &aged->points[i].measures[j];
-            if (measure->n > 0 && (double)(measure->w / measure->days) > most)
-                most = (double)(measure->w / measure->days);
-        }
-    }
-    return most;
-}
-
 static struct pm_breakdown find_breakdown(const struct pm_curator *curator,
-                                          const struct judged *judged)
+                                          const struct pm_judgement *judged)
 {
     return curator->strangers
                ? pm_breakdown_find(judged->aged, judged->points, curator->rules.half_width_absolute)
                : (struct pm_breakdown){0};
 }
 
-static uint64_t most_sessions(const struct judged *judged)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < judged->aged->count; i++) {
-        const uint32_t sessions = judged->points[judged->aged->points[i].point].sessions;
-        most = sessions > most ? sessions : most;
-    }
-    return most;
-}
-
 /* What is known of each point; *out: NULL where no levels are made of it. Only zeros have some: a
  * wrong one costs a trial, which is the only way to them. */
-static bool gather_evidence(struct curation *curation, const struct judged *judged, bool published,
-                            struct pm_evidence **out, struct pm_error *error)
+static bool gather_evidence(struct curation *curation, const struct pm_judgement *judged,
+                            bool published, struct pm_evidence **out, struct pm_error *error)
 {
     const uint32_t space = judged->statistics->space;
     if (judged->statistics->kind != PM_KIND_ZERO || curation->curator->publish_all)
@@ -253,7 +91,7 @@ static struct pm_lying lying_of(const struct pm_breakdown *breakdown)
                                           : (struct pm_lying){0};
 }
 
-static bool tell(const struct curation *curation, const struct judged *judged,
+static bool tell(const struct curation *curation, const struct pm_judgement *judged,
                  const struct pm_shader_estimates *shader, bool vouched, const uint8_t *levels,
                  struct pm_error *error)
 {
@@ -264,8 +102,10 @@ static bool tell(const struct curation *curation, const struct judged *judged,
     if (levels)
         whole.provisional = levels;
     whole.deficit = judged->lacking > 0 ? judged->deficit : NULL;
-    const uint32_t plain = tokens_of(curation, true, shader->space);
-    const uint32_t flagged = tokens_of(curation, false, shader->space);
+    const uint32_t plain =
+        pm_vouched_tokens(&curation->vouched, &curation->key, true, shader->space);
+    const uint32_t flagged =
+        pm_vouched_tokens(&curation->vouched, &curation->key, false, shader->space);
     const struct pm_judged shown = {
         .shader = &whole,
         .statistics = judged->statistics,
@@ -274,13 +114,13 @@ static bool tell(const struct curation *curation, const struct judged *judged,
         .vouched = vouched,
         .tokens = plain > flagged ? plain : flagged,
         .days = curation->today > curation->since ? curation->today - curation->since + 1 : 1,
-        .clusters_a_day = clusters_a_day(judged->aged),
+        .clusters_a_day = pm_judgement_clusters_a_day(judged),
         .breakdown = judged->breakdown};
     return curation->observe(curation->user, &shown, error);
 }
 
 /* With the levels of its points, where what the games have in common is known by now (prior). */
-static bool show(const struct curation *curation, const struct judged *judged,
+static bool show(const struct curation *curation, const struct pm_judgement *judged,
                  const struct pm_shader_estimates *shader, bool vouched,
                  const struct pm_evidence *evidence, struct pm_error *error)
 {
@@ -298,10 +138,11 @@ static bool show(const struct curation *curation, const struct judged *judged,
 }
 
 /* Takes the deficit from *judged where it keeps it. */
-static bool append(struct curation *curation, struct judged *judged, uint32_t flags, bool vouched,
-                   struct pm_error *error)
+static bool append(struct curation *curation, struct pm_judgement *judged, uint32_t flags,
+                   bool vouched, struct pm_error *error)
 {
-    const uint32_t day = last_vouched_day(curation, flags, judged->statistics->space);
+    const uint32_t day =
+        pm_vouched_last_day(&curation->vouched, &curation->key, flags, judged->statistics->space);
     const uint32_t space = judged->statistics->space;
     struct pm_shader_estimates shader = {
         .key = curation->key.key,
@@ -328,7 +169,7 @@ static bool append(struct curation *curation, struct judged *judged, uint32_t fl
         free(evidence);
         return shown;
     }
-    const uint64_t sessions = most_sessions(judged);
+    const uint64_t sessions = pm_judgement_sessions(judged);
     if (shader.published || curation->everything) {
         shader.points = pm_judged_points_copy(&curation->points, judged->aged);
         if (!shader.points) {
@@ -385,30 +226,33 @@ static bool close_shader(struct curation *curation, struct pm_error *error)
         curation->last_left_out = curation->key.key;
         return true;
     }
-    struct judged judged = {0};
+    const struct pm_judging judging = {.rules = &curation->curator->rules,
+                                       .publish_all = curation->curator->publish_all,
+                                       .pool = &curation->points};
+    struct pm_judgement judged = {0};
     uint32_t flags = 0;
     bool done = gather(curation, error), chosen = false;
     const uint32_t space =
         curation->flags == 0 ? curation->plain.exact.space : curation->all.exact.space;
-    const bool plain = is_vouched(curation, true, space);
-    const bool flagged = is_vouched(curation, false, space);
+    const bool plain = pm_is_vouched(&curation->vouched, &curation->key, true, space);
+    const bool flagged = pm_is_vouched(&curation->vouched, &curation->key, false, space);
     /* What too few sent and nobody watches comes to nothing. */
     if (done && !plain && !flagged && !curation->everything && !curation->observe) {
         forget_gathered(curation);
         return true;
     }
     if (done && curation->plain.exact.space != 0) {
-        done = judge(curation, &curation->plain, &judged, error);
+        done = pm_judge(&judging, &curation->plain, &judged, error);
         chosen = done && (curation->flags == 0 ||
                           ((plain || !flagged) && judged.covered == curation->plain.exact.space));
     }
     if (done && !chosen) {
-        judged_finish(curation, &judged);
+        pm_judgement_finish(&judged, &curation->points);
         flags = curation->flags;
-        done = judge(curation, &curation->all, &judged, error);
+        done = pm_judge(&judging, &curation->all, &judged, error);
     }
     done = done && append(curation, &judged, flags, plain || (!chosen && flagged), error);
-    judged_finish(curation, &judged);
+    pm_judgement_finish(&judged, &curation->points);
     forget_gathered(curation);
     return done;
 }
@@ -464,10 +308,11 @@ static bool gather_variants(struct curation *curation, const struct pm_storage_k
         return true;
     curation->key = *key;
     pm_statistics_init(&statistics);
-    const bool done = (blob || pm_seal_fail(error)) &&
-                      pm_statistics_decode(blob, size, &statistics, error) &&
-                      pm_race_gather(curation->races, key, &statistics,
-                                     vouched_day(curation, true, statistics.space), error);
+    const bool done =
+        (blob || pm_seal_fail(error)) && pm_statistics_decode(blob, size, &statistics, error) &&
+        pm_race_gather(curation->races, key, &statistics,
+                       pm_vouched_day(&curation->vouched, &curation->key, true, statistics.space),
+                       error);
     pm_statistics_finish(&statistics);
     return done || pm_fail_blob(error, key);
 }
@@ -506,26 +351,9 @@ static bool visit_claim(void *user, const struct pm_storage_claim *claim, struct
 {
     static const uint8_t of_points[PM_SCOPE_BYTES];
     struct curation *curation = user;
-    if (memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0 ||
-        pm_left_alone_claims_see(&curation->left_alone, claim) ||
-        curation->curator->min_tokens <= 1)
-        return true;
-    if (curation->claim_count == curation->claims_allocated) {
-        const size_t allocated = curation->claims_allocated ? curation->claims_allocated * 2 : 256;
-        struct pm_storage_claim *claims = realloc(curation->claims, allocated * sizeof(*claims));
-        if (!claims)
-            return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu claims", allocated);
-        curation->claims = claims;
-        curation->claims_allocated = allocated;
-    }
-    struct pm_storage_claim *last =
-        curation->claim_count > 0 ? &curation->claims[curation->claim_count - 1] : NULL;
-    if (!last || compare_claims(last, claim) != 0)
-        curation->claims[curation->claim_count++] = *claim;
-    else if (last->day < curation->first_day || claim->tokens >= last->tokens ||
-             claim->tokens >= curation->curator->min_tokens) /* the last day with enough */
-        *last = *claim;
-    return true;
+    return memcmp(claim->scope, of_points, PM_SCOPE_BYTES) == 0 ||
+           pm_left_alone_claims_see(&curation->left_alone, claim) ||
+           pm_vouched_add(&curation->vouched, claim, error);
 }
 
 /* What curation goes by beside the blobs. */
@@ -535,6 +363,9 @@ static bool begin_curation(struct curation *curation, const char *game, struct p
     struct pm_storage *storage = curator->world->storage;
     curation->today = pm_world_today(curator->world);
     curation->first_day = pm_ageing_first_day(curation->today, curator->world->retention_days);
+    curation->vouched.wanted = curator->min_tokens;
+    curation->vouched.today = curation->today;
+    curation->vouched.first_day = curation->first_day;
     curation->originals.first_day = curation->first_day;
     curation->plain.aged.strangers = curation->all.aged.strangers = curator->strangers;
     pm_buffer_init(&curation->bytes, curator->shader_bytes);
@@ -576,7 +407,7 @@ static struct pm_leveling level_by(const struct curation *curation, const char *
 
 static void curation_finish(struct curation *curation)
 {
-    free(curation->claims);
+    pm_vouched_finish(&curation->vouched);
     free(curation->blobs);
     pm_buffer_finish(&curation->bytes);
     pm_originals_finish(&curation->originals);
@@ -592,7 +423,7 @@ bool pm_curate_read(struct pm_curator *curator, const struct pm_curate_request *
     const char *game = request->game;
     struct curation curation = {
         .curator = curator,
-        .scene = request->scene ? request->scene : "",
+        .vouched = {.scene = request->scene ? request->scene : ""},
         .everything = request->everything,
         .observe = request->observe,
         .user = request->user,
@@ -636,7 +467,7 @@ bool pm_curate_read_shader(struct pm_curator *curator, const char *game,
     struct pm_curated curated = {0};
     const struct pm_prior prior = pm_prior_pool_fit(curator->priors, game, NULL);
     struct curation curation = {.curator = curator,
-                                .scene = "",
+                                .vouched = {.scene = ""},
                                 .prior = &prior,
                                 .observe = observe,
                                 .user = user,

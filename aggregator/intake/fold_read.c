@@ -1,6 +1,6 @@
 #include "aggregator/intake/fold_read.h"
 
-#include "aggregator/intake/fold_day.h"
+#include "aggregator/intake/day_sum.h"
 #include "aggregator/intake/samples.h"
 #include <stdlib.h>
 #include <string.h>

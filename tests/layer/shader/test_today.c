@@ -1,6 +1,6 @@
 /* What Vulkan 1.4 and today's extensions add to pipelines and to recordings, while specialized
- * shaders are in use (tests/layer/hooks/test_newer.c: while calls are sampled). docs/clients.md has
- * the table. */
+ * shaders are in use (tests/layer/hooks/test_today_sampled.c: while calls are sampled).
+ * docs/clients.md has the table. */
 #include "tests/layer/optimized.h"
 
 #include <stdlib.h>

@@ -1,0 +1,147 @@
+/* A device of a game that is newer than the layer's headers: what sampling needs is added, whatever
+ * is in the chain (HAZARDS 10). */
+#include "extending.h"
+#include "tests/layer/hooks/every_call.h"
+#include "tests/null_driver/newer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct pm_harness h;
+
+/* What the driver was asked for in the last vkCreateDevice. */
+struct asked {
+    uint32_t future[3], address, core;
+    uint32_t unknown; /* structures of PM_NEWER_TYPE */
+};
+
+static void see_create_device(void *user, const struct pm_null_call *call)
+{
+    struct asked *asked = user;
+    if (strcmp(call->command, "vkCreateDevice") != 0)
+        return;
+    *asked = (struct asked){.core = 0};
+    const VkDeviceCreateInfo *info = (const void *)(uintptr_t)call->arguments[1];
+    for (const VkBaseInStructure *item = info->pNext; item; item = item->pNext) {
+        if (item->sType == PM_NULL_FUTURE_FEATURES)
+            memcpy(asked->future, ((const struct pm_null_future_features *)item)->features,
+                   sizeof asked->future);
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
+            asked->address |= ((const VkPhysicalDeviceVulkan12Features *)item)->bufferDeviceAddress;
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
+            asked->address |=
+                ((const VkPhysicalDeviceBufferDeviceAddressFeatures *)item)->bufferDeviceAddress;
+        else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2)
+            asked->core = ((const VkPhysicalDeviceFeatures2 *)item)->features.shaderInt64;
+        else if (item->sType == PM_NEWER_TYPE)
+            asked->unknown++;
+    }
+}
+
+/* Opens all, and says how many of a draw and a dispatch are sampled. */
+static uint32_t sampled_on_device(const void *chain, struct asked *asked)
+{
+    const struct pm_harness_options options = {.device_next = chain};
+    every_call_enable();
+    pm_harness_driver()->set_callback(see_create_device, asked);
+    pm_harness_open(&h, &options);
+    h.driver->set_callback(NULL, NULL);
+    const uint32_t count = every_call_sampled(&h, h.graphics, h.dispatch);
+    pm_harness_close(&h);
+    return count;
+}
+
+/* Nobody knows its size. What the layer adds stands before the game's chain, which is shared. */
+static void a_device_with_an_unknown_structure(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
+    assert_int_equal(sampled_on_device(&future, &asked), 2);
+    assert_int_equal(asked.unknown, 1);
+    assert_true(asked.address);
+    VkPhysicalDeviceFeatures2 two = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &future};
+    assert_int_equal(sampled_on_device(&two, &asked), 2);
+    assert_true(asked.address && asked.core);
+    assert_int_equal(asked.unknown, 1);
+    assert_false(two.features.shaderInt64);
+}
+
+/* The driver says how large a structure of features is, so that what is behind it can be changed.
+ */
+static void a_device_with_features_that_only_the_driver_knows(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkPhysicalDeviceVulkan12Features vulkan12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    struct pm_null_future_features *future = calloc(1, sizeof *future);
+    *future = (struct pm_null_future_features){PM_NULL_FUTURE_FEATURES, &vulkan12, {1, 0, 1}};
+    assert_int_equal(sampled_on_device(future, &asked), 2);
+    assert_true(asked.address);
+    assert_false(vulkan12.bufferDeviceAddress);
+    assert_true(asked.future[0] && !asked.future[1] && asked.future[2]);
+    free(future);
+}
+
+/* What is behind a structure of which nobody knows the size stays as it is: with what sampling
+ * needs on, or off. */
+static void a_device_whose_features_are_out_of_reach(void **state)
+{
+    (void)state;
+    struct asked asked;
+    VkPhysicalDeviceFeatures2 two = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+        .features = {.shaderInt64 = VK_TRUE, .fragmentStoresAndAtomics = VK_TRUE}};
+    VkPhysicalDeviceVulkan12Features vulkan12 = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = &two,
+        .bufferDeviceAddress = VK_TRUE};
+    VkBaseInStructure future = {.sType = PM_NEWER_TYPE, .pNext = (const void *)&vulkan12};
+    assert_int_equal(sampled_on_device(&future, &asked), 2);
+    vulkan12.bufferDeviceAddress = VK_FALSE;
+    assert_int_equal(sampled_on_device(&future, &asked), 0);
+    assert_false(asked.address);
+    assert_true(pm_layered_logged("a structure of unknown sType 1999999001") > 0);
+}
+
+/* One device for each structure that may be in its chain, and behind it one that nobody knows. */
+static void devices_with_every_structure(void **state)
+{
+    (void)state;
+    struct asked asked;
+    struct pm_harness_options options = {.bare = true};
+    every_call_enable();
+    pm_harness_open_instance(&h, &options);
+    h.driver->set_callback(see_create_device, &asked);
+    uint32_t count = 0;
+#define X(base, structure, type)                                                                   \
+    if (strcmp(#base, "VkDeviceCreateInfo") == 0) {                                                \
+        VkBaseInStructure future = {.sType = PM_NEWER_TYPE};                                       \
+        structure known = {.sType = type, .pNext = (void *)&future};                               \
+        options.device_next = &known;                                                              \
+        PM_CHECK(pm_harness_create_device(&h, &options));                                          \
+        if (!asked.address || asked.unknown != 1)                                                  \
+            fail_msg("nothing is added beside " #structure);                                       \
+        pm_harness_close_device(&h);                                                               \
+        count++;                                                                                   \
+    }
+    PM_EXTENDING(X)
+#undef X
+    h.driver->set_callback(NULL, NULL);
+    pm_harness_close(&h);
+    assert_true(count > 150);
+    assert_int_equal(pm_layered_logged("sampling on Piecemeal"), count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_device_with_an_unknown_structure),
+        PM_LAYERED_TEST(a_device_with_features_that_only_the_driver_knows),
+        PM_LAYERED_TEST(a_device_whose_features_are_out_of_reach),
+        PM_LAYERED_TEST(devices_with_every_structure),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -202,3 +202,10 @@ void histogram_of(struct pm_aggregator *aggregator, const char *game,
         !storage->operations->read_game(storage, game, scene, visit_histogram, &visit, NULL))
         abort();
 }
+
+bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
+{
+    (void)error;
+    *(size_t *)user += claim->mark ? PM_MARK_BYTES : 0;
+    return true;
+}

@@ -7,6 +7,10 @@
 #include "base/random.h"
 #include "profile/profile.h"
 
+/* Seconds. */
+#define HOUR INT64_C(3600)
+#define DAY INT64_C(86400)
+
 /* A fresh folder, malloc'ed path; remove_folder deletes it with the files in it, and frees the
  * path. */
 char *make_folder(void);
@@ -53,3 +57,6 @@ struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *rand
 void histogram_of(struct pm_aggregator *aggregator, const char *game,
                   const struct pm_shader_estimates *shader, uint32_t point, unsigned measure,
                   const char *scene, uint64_t bins[static PM_HISTOGRAM_BINS]);
+
+/* A visitor of claims: adds the bytes of their marks to a size_t. */
+bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error);

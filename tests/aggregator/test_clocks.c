@@ -10,8 +10,7 @@
 
 #include "tests/cmocka_includes.h"
 
-enum { HOUR = 3600, ROOM = 2, TOKENS = 3, LANES = 100, MOST = 100 };
-#define DAY INT64_C(86400)
+enum { ROOM = 2, TOKENS = 3, LANES = 100, MOST = 100 };
 #define MIDNIGHT (20000 * DAY)
 
 struct nodes {

@@ -16,7 +16,6 @@
 #include "tests/cmocka_includes.h"
 
 enum { NODES = 4, ROUNDS = 6, DAYS = 5, RETENTION = 60, SHADERS = 3, SPACE = 8 };
-#define DAY INT64_C(86400)
 
 static int64_t read_clock(void *user)
 {

@@ -10,7 +10,6 @@
 
 #include "tests/cmocka_includes.h"
 
-#define DAY 86400
 #define TODAY 20000
 
 static int set_up(void **state)
@@ -112,7 +111,7 @@ static void test_what_cannot_be(void **state)
         assert_int_equal(seen->count, i + 1);
         assert_string_equal(seen->reason, outcome.reason.message);
         assert_string_equal(seen->game, "game");
-        assert_int_equal(seen->time, (int64_t)TODAY * DAY + 3600);
+        assert_int_equal(seen->time, (int64_t)TODAY * DAY + HOUR);
     }
     assert_int_equal(place_estimates(place).shader_count, 1);
     assert_int_equal(look(place, "another game")->count, 0);

@@ -76,7 +76,5 @@ void folded_use(const struct folded *folded, struct pm_harness *h, const struct 
     for (int i = 0; i < 20; i++)
         h->vk.CmdDraw(buffer, 3, 1, 0, 0);
     h->vk.CmdEndRenderPass(buffer);
-    PM_CHECK(h->vk.EndCommandBuffer(buffer));
-    pm_harness_submit(h, h->queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h->vk.QueueWaitIdle(h->queue));
+    pm_harness_run(h, buffer);
 }

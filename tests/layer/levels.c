@@ -70,11 +70,18 @@ void level_record(const struct level *level, struct pm_harness *h, VkCommandBuff
     h->vk.CmdEndRenderPass(buffer);
 }
 
+VkCommandBuffer level_keep(const struct level *level, struct pm_harness *h)
+{
+    VkCommandBuffer buffer = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(h, buffer, 0);
+    level_record(level, h, buffer);
+    PM_CHECK(h->vk.EndCommandBuffer(buffer));
+    return buffer;
+}
+
 void level_frame(const struct level *level, struct pm_harness *h, VkCommandBuffer buffer)
 {
     pm_harness_begin(h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     level_record(level, h, buffer);
-    PM_CHECK(h->vk.EndCommandBuffer(buffer));
-    pm_harness_submit(h, h->queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h->vk.QueueWaitIdle(h->queue));
+    pm_harness_run(h, buffer);
 }

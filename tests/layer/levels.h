@@ -20,5 +20,8 @@ void level_destroy(struct level *level, struct pm_harness *harness);
 /* Records one draw with each pipeline, between begin and end. */
 void level_record(const struct level *level, struct pm_harness *harness, VkCommandBuffer buffer);
 
+/* A recording of that, to be submitted again and again. */
+VkCommandBuffer level_keep(const struct level *level, struct pm_harness *harness);
+
 /* A frame that is recorded anew: all of it, submitted and through. */
 void level_frame(const struct level *level, struct pm_harness *harness, VkCommandBuffer buffer);

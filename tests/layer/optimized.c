@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum {
     MOST_SHADERS = 8,
@@ -381,6 +382,14 @@ static void list_file(struct listing *listing, const char *path)
             listing->count++;
     }
     fclose(file);
+}
+
+uint64_t optimized_packed(void)
+{
+    char path[200];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/game.pmpack", pm_layered_home());
+    return stat(path, &status) == 0 ? status.st_ino : 0;
 }
 
 size_t optimized_journal(struct pm_shader_key *keys, size_t most)

@@ -50,6 +50,8 @@ bool optimized_has_zeros(const struct pm_shader_key *key);
 
 /* The modules that the journal has of the test's game; returns how many, at most `most`. */
 size_t optimized_journal(struct pm_shader_key *keys, size_t most);
+/* The packed database, by its inode; 0: there is none. */
+uint64_t optimized_packed(void);
 
 /* The words of the shader of a stage, and their size in bytes. */
 const uint32_t *optimized_words(VkShaderStageFlagBits stage, size_t *size);

@@ -504,3 +504,10 @@ void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffe
                                .pCommandBuffers = &buffer};
     PM_CHECK(harness->vk.QueueSubmit(queue, 1, &info, fence));
 }
+
+void pm_harness_run(struct pm_harness *harness, VkCommandBuffer buffer)
+{
+    PM_CHECK(harness->vk.EndCommandBuffer(buffer));
+    pm_harness_submit(harness, harness->queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(harness->vk.QueueWaitIdle(harness->queue));
+}

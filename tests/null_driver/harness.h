@@ -118,6 +118,8 @@ void pm_harness_bind_set(struct pm_harness *harness, VkCommandBuffer buffer);
 void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer);
 void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
                        VkFence fence);
+/* Ends its recording, submits it to `queue`, and waits for that. */
+void pm_harness_run(struct pm_harness *harness, VkCommandBuffer buffer);
 
 /* Ends the program when a result is not VK_SUCCESS. */
 void pm_harness_check(VkResult result, const char *what);

@@ -6,6 +6,7 @@
 #include "base/stop.h"
 #include "profile/packed_database.h"
 #include "tests/cmocka_includes.h"
+#include "tests/resident.h"
 #include "tests/temporary.h"
 #include <string.h>
 
@@ -202,16 +203,6 @@ static void damage_does_no_harm(void **state)
     pm_arena_destroy(arena);
 }
 
-static long resident(void)
-{
-    long pages = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld", &pages, &resident), 2);
-    fclose(file);
-    return resident * sysconf(_SC_PAGESIZE);
-}
-
 static void opening_costs_nearly_nothing(void **state)
 {
     (void)state;
@@ -222,15 +213,15 @@ static void opening_costs_nearly_nothing(void **state)
     pack(&database, &bytes);
     print_message("%zu bytes\n", bytes.size);
     pm_buffer_finish(&bytes);
-    const long before = resident();
+    const int64_t before = resident_bytes();
     const int64_t began = pm_used_by_thread();
     struct pm_packed_database *packed = pm_packed_database_map(path, &source, &error);
     const int64_t took = pm_used_by_thread() - began;
     assert_non_null(packed);
     assert_true(pm_packed_database_has(packed, PM_KIND_ZERO));
     assert_true(took < 2 * PM_SECOND / 1000);
-    const long opened = resident() - before;
-    print_message("%ld KiB, %ld us\n", opened / 1024, (long)(took / 1000));
+    const int64_t opened = resident_bytes() - before;
+    print_message("%ld KiB, %ld us\n", (long)(opened / 1024), (long)(took / 1000));
     assert_true(opened < 1 << 20);
     assert_finds(packed, &database.shaders[1234]);
     pm_packed_database_close(packed);

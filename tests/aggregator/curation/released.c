@@ -15,7 +15,7 @@ int release_set_up(void **state)
     place->keeping.retention_days = PM_RETENTION_DAYS;
     place->keeping.min_tokens = RELEASE_TOKENS;
     place->keeping.token_clusters = 2;
-    place->keeping.publish_seconds = RELEASE_HOUR;
+    place->keeping.publish_seconds = HOUR;
     place_open(place);
     *state = place;
     return 0;

@@ -4,9 +4,7 @@
 
 #include "tests/aggregator/place.h"
 
-#define RELEASE_HOUR 3600
-#define RELEASE_DAY 86400
-#define RELEASE_MORNING ((int64_t)20000 * RELEASE_DAY + RELEASE_HOUR)
+#define RELEASE_MORNING (20000 * DAY + HOUR)
 #define RELEASE_TOKENS 3 /* that are enough */
 
 /* cmocka's; the state is the place, in which whatever is covered is known well enough. Ends with

@@ -10,8 +10,6 @@
 
 #include "tests/cmocka_includes.h"
 
-#define DAY 86400
-
 static int set_up(void **state)
 {
     struct place *place = place_create(5);

@@ -284,11 +284,11 @@ static void test_patch(void **state)
     enum { BEFORE = 8, AFTER = 3, UPLOADS = 12 };
     struct place *place = *state;
     struct pm_database database;
-    place->now = 20000 * (int64_t)86400;
+    place->now = 20000 * DAY;
     place->keeping.half_life_days = 14;
     place->keeping.retention_days = 60;
     place_reopen(place, false);
-    for (int day = 0; day < BEFORE + AFTER; day++, place->now += 86400) {
+    for (int day = 0; day < BEFORE + AFTER; day++, place->now += DAY) {
         for (uint64_t i = 0; i < UPLOADS; i++) {
             const struct pm_point_counts points[] = {
                 zero_counts(0, 1000, 1000, (day < BEFORE ? 100 : 800) + i),

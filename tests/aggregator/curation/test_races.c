@@ -8,9 +8,7 @@
 
 #include "tests/cmocka_includes.h"
 
-#define HOUR 3600
-#define DAY 86400
-#define MORNING ((int64_t)20000 * DAY + HOUR)
+#define MORNING (20000 * DAY + HOUR)
 enum { PLAYERS = 80 };
 
 static int set_up(void **state)

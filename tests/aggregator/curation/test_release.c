@@ -20,7 +20,7 @@ static void test_one_upload_changes_nothing(void **state)
     for (int hours = 0; hours < 60; hours += 5) {
         if (hours % 10 == 0)
             release_send(place, 9, 64);
-        place->now = RELEASE_MORNING + hours * RELEASE_HOUR + 60;
+        place->now = RELEASE_MORNING + hours * HOUR + 60;
         release_look(place, &after);
         for (int i = 0; i < 4; i++) {
             if (!release_is_same(&before, &after, i))
@@ -39,7 +39,7 @@ static void test_new_contributors(void **state)
     for (uint8_t i = 1; i <= 2 * RELEASE_TOKENS; i++) /* more than on the days that follow */
         release_send(place, i, 32);
     release_look(place, &views[0]);
-    place->now += RELEASE_DAY;
+    place->now += DAY;
     release_send(place, 1, 64);
     release_send(place, 2, 64);
     release_look(place, &views[1]);
@@ -55,7 +55,7 @@ static void test_new_contributors(void **state)
     /* The same day again: who came since the publication cannot be told from who came before it. */
     for (uint8_t i = 5; i < 15; i++)
         release_send(place, i, 64);
-    place->now += 2 * RELEASE_HOUR;
+    place->now += 2 * HOUR;
     release_look(place, &views[3]);
     assert_true(release_is_same(&views[2], &views[3], 0));
     for (int i = 0; i < 4; i++)
@@ -74,10 +74,10 @@ static void test_without_tokens(void **state)
     release_look(place, &views[0]);
     for (uint8_t i = 1; i <= 4; i++)
         release_send(place, 10 + i, 64);
-    place->now += 2 * RELEASE_HOUR;
+    place->now += 2 * HOUR;
     release_look(place, &views[1]);
     assert_true(release_is_same(&views[0], &views[1], 0));
-    place->now += RELEASE_DAY;
+    place->now += DAY;
     release_look(place, &views[2]);
     assert_false(release_is_same(&views[0], &views[2], 0));
     const struct pm_shader_estimates *shader = release_shader_of(place, &views[2], 1);
@@ -111,7 +111,7 @@ static void test_new_contributors_without_flags(void **state)
     const struct pm_shader_estimates *shader = release_shader_of(place, &views[0], 5);
     assert_non_null(shader);
     assert_int_equal(shader->flags, PM_PROFILE_OCCLUDED);
-    place->now += RELEASE_DAY;
+    place->now += DAY;
     for (uint8_t i = 1; i <= RELEASE_TOKENS; i++)
         send_flagged(place, i, 0, 64);
     release_look(place, &views[1]);
@@ -134,7 +134,7 @@ static void test_once_an_hour(void **state)
         const struct pm_shader_profile shader = block_shader(place->arena, 3, 1, &point, 1);
         release_send_shader(place, (uint8_t)(20 + i), &shader);
     }
-    place->now += RELEASE_HOUR - 1;
+    place->now += HOUR - 1;
     release_look(place, &soon);
     assert_true(release_is_same(&first, &soon, 0));
     place->now += 1;
@@ -171,7 +171,7 @@ static void test_clock_that_was_ahead(void **state)
 {
     struct place *place = *state;
     struct release_view ahead, right;
-    place->now += 365 * (int64_t)RELEASE_DAY;
+    place->now += 365 * (int64_t)DAY;
     for (uint8_t i = 1; i <= RELEASE_TOKENS; i++)
         release_send(place, i, 32);
     release_look(place, &ahead);

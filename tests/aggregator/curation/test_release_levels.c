@@ -62,7 +62,7 @@ static void test_provisional(void **state)
     assert_null(release_shader_of(place, &views[0], 2)->provisional); /* of a block nothing is */
     assert_false(shown_levels(place).known);
     send_zeros(place, RELEASE_TOKENS);
-    place->now += RELEASE_HOUR;
+    place->now += HOUR;
     release_look(place, &views[1]);
     const struct pm_shader_estimates *zeros = release_shader_of(place, &views[1], 4);
     assert_non_null(zeros);
@@ -77,7 +77,7 @@ static void test_provisional(void **state)
     assert_memory_equal(shown.levels, levels, sizeof(levels));
     for (uint8_t i = 20; i < 30; i++)
         send_zeros(place, i);
-    place->now += RELEASE_HOUR;
+    place->now += HOUR;
     release_look(place, &views[2]);
     assert_true(release_is_same(&views[1], &views[2], 0));
     for (int i = 0; i < 3; i++)
@@ -110,7 +110,7 @@ static void test_room_for_what_stays(void **state)
     send_whole(place, 1, PM_KIND_BLOCK, 100);
     release_look(place, &before);
     assert_true(release_shader_of(place, &before, 1)->published);
-    place->now += RELEASE_DAY;
+    place->now += DAY;
     place->keeping.publish_all = false;
     place->keeping.half_width_absolute = 0.001; /* from now on all lacks something */
     place->keeping.half_width_relative = 0.001;

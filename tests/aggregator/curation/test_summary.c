@@ -263,7 +263,7 @@ static void test_history(void **state)
 /* It reaches back as far as the retention, also while the server runs for longer. */
 static void test_history_ends_at_the_retention(void **state)
 {
-    enum { DAY = 86400, RETENTION = 5, DAYS = 12 };
+    enum { RETENTION = 5, DAYS = 12 };
     struct place *place = *state;
     const struct pm_point_counts point = block_counts(0, 8, 4);
     const struct pm_shader_profile shader = block_shader(place->arena, 1, 1, &point, 1);
@@ -396,7 +396,7 @@ static void test_one_shader(void **state)
         const struct pm_profile *profile =
             random_profile(place->arena, &place->random, "game", 4, 30);
         upload(place, "game", profile->shaders, profile->shader_count);
-        place->now += 86400;
+        place->now += DAY;
     }
     assert_true(
         pm_aggregator_estimates(place->aggregator, "game", NULL, place->arena, &database, &error));
@@ -459,7 +459,7 @@ static void test_reasons(void **state)
     upload_as(place, 1, 2, 32);
     for (uint8_t token = 1; token <= 5; token++)
         upload_as(place, 60, token, 32);
-    place->now += 86400;
+    place->now += DAY;
     for (uint8_t token = 1; token <= 20; token++)
         upload_as(place, 61, token, token % 2 ? 0 : 64);
     struct pm_summary *summary = summarize(place, NULL);

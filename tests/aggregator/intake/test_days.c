@@ -7,9 +7,8 @@
 
 #include "tests/cmocka_includes.h"
 
-#define DAY INT64_C(86400)
 #define TODAY 20000
-#define MIDNIGHT ((int64_t)(TODAY + 1) * DAY)
+#define MIDNIGHT ((TODAY + 1) * DAY)
 
 static int set_up(void **state)
 {

@@ -10,7 +10,6 @@
 
 #include "tests/cmocka_includes.h"
 
-#define DAY 86400
 enum { SHADERS = 40, SPACE = 120, GROUP = 5, TIMES = 2 };
 
 static int set_up(void **state)

@@ -7,7 +7,6 @@
 
 #include "tests/cmocka_includes.h"
 
-#define DAY 86400
 #define INVENTED 50
 
 static int set_up(void **state)

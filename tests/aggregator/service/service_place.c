@@ -48,6 +48,14 @@ struct reply place_send(const struct place *place, struct request request)
     return http_send(&request);
 }
 
+long place_health(const struct place *place)
+{
+    struct reply reply = place_send(place, (struct request){.path = "/healthz"});
+    const long status = reply.status;
+    reply_finish(&reply);
+    return status;
+}
+
 void assert_error(struct reply reply, long status, const char *what)
 {
     if (reply.status != status || !reply.body || !strstr((char *)reply.body, what) ||

@@ -5,7 +5,8 @@
 #include "tests/aggregator/service/http.h"
 #include <pthread.h>
 
-/* Opens the aggregator unless it is open, and serves it on any free port; place_stop closes both. */
+/* Opens the aggregator unless it is open, and serves it on any free port; place_stop closes both.
+ */
 void place_serve(struct place *place);
 void place_stop(struct place *place);
 
@@ -17,6 +18,9 @@ struct pm_profile *small_profile(struct place *place, uint64_t shader);
 
 /* Sends it to the place; without a path, as an upload. */
 struct reply place_send(const struct place *place, struct request request);
+
+/* The status of its /healthz. */
+long place_health(const struct place *place);
 
 /* place_send, and the reply must be a failure whose words have `what` among them. Finishes it. */
 void assert_error(struct reply reply, long status, const char *what);

@@ -20,7 +20,6 @@
 /* cmocka wants these before it. */
 #include <cmocka.h>
 
-#define DAY ((int64_t)86400)
 #define MIDNIGHT (20000 * DAY)
 #define AT_ONCE 6 /* uploads after each jump */
 #define MOST 200

@@ -12,9 +12,7 @@
 
 #include "tests/cmocka_includes.h"
 
-#define HOUR 3600
-#define DAY 86400
-#define MORNING ((int64_t)20000 * DAY + HOUR)
+#define MORNING (20000 * DAY + HOUR)
 
 /* Each route but that of uploads; a shader has one key in all profiles of it. */
 #define KEY "010000000000000000000000000000000000000000000000"

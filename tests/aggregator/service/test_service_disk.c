@@ -45,14 +45,6 @@ static void disk_destroy(struct disk *disk)
     remove_folder(disk->folder);
 }
 
-static long health(const struct server *server)
-{
-    struct reply reply = http_send(&(struct request){.port = server->port, .path = "/healthz"});
-    const long status = reply.status;
-    reply_finish(&reply);
-    return status;
-}
-
 /* Full to the last byte, or with some pages left that the next write needs more than. */
 static void test_full(void **state)
 {
@@ -71,10 +63,10 @@ static void test_full(void **state)
         assert_true(full_disk_fill(disk.filler, left[i]));
         load_wait(load, 507, 50);
         if (left[i] == 0)
-            assert_int_equal(health(&server), 503);
+            assert_int_equal(server_health(&server), 503);
         assert_int_equal(unlink(disk.filler), 0);
         load_wait(load, 204, 50);
-        assert_int_equal(health(&server), 200);
+        assert_int_equal(server_health(&server), 200);
     }
     /* And killed while it is full. */
     assert_true(full_disk_fill(disk.filler, 0));

@@ -146,14 +146,6 @@ static void test_locked_storage(void **state)
         assert_int_equal(http_upload(place->port, NULL, senders[i].profile), 204);
 }
 
-static long health(const struct place *place)
-{
-    struct reply reply = place_send(place, (struct request){.path = "/healthz"});
-    const long status = reply.status;
-    reply_finish(&reply);
-    return status;
-}
-
 static struct reply send_profile(struct place *place, const struct pm_profile *profile)
 {
     struct pm_buffer bytes;
@@ -238,7 +230,7 @@ static void test_a_game_that_is_held(void **state)
     assert_in_range(atomic_load(&entered), 2 + 5, 3 + 5);
     assert_in_range(http_metric(place->port, "piecemeal_commit_conflicts_total"), 2, 3);
     assert_int_equal(http_metric(place->port, "piecemeal_commit_failures_total"), 0);
-    assert_int_equal(health(place), 200);
+    assert_int_equal(place_health(place), 200);
 
     atomic_store(&conflicts, false);
     for (size_t i = 0; i < 5; i++) {
@@ -268,16 +260,16 @@ static void test_is_well_again_without_an_upload(void **state)
 {
     struct place *place = *state;
     place_serve(place);
-    assert_int_equal(health(place), 200);
+    assert_int_equal(place_health(place), 200);
     atomic_store(&locked, true);
     assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 500);
     /* Also once it tried, in vain. */
     for (uint64_t until = 0; atomic_load(&rehearsed) < 2;)
         assert_true(patience(&until));
-    assert_int_equal(health(place), 503);
+    assert_int_equal(place_health(place), 503);
     assert_true(http_metric(place->port, "piecemeal_commit_failures_total") == 1);
     atomic_store(&locked, false);
-    for (uint64_t until = 0; health(place) != 200;)
+    for (uint64_t until = 0; place_health(place) != 200;)
         assert_true(patience(&until));
     const unsigned tries = atomic_load(&rehearsed);
     assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
@@ -348,9 +340,9 @@ static void test_drains(void **state)
     pthread_create(&sender.thread, NULL, send_upload, &sender);
     for (uint64_t until = 0; !atomic_load(&is_held);)
         assert_true(patience(&until));
-    assert_int_equal(health(place), 200);
+    assert_int_equal(place_health(place), 200);
     pthread_create(&stopper, NULL, stop_service, place);
-    for (uint64_t until = 0; health(place) != 503;)
+    for (uint64_t until = 0; place_health(place) != 503;)
         assert_true(patience(&until));
     assert_int_equal(http_upload(place->port, NULL, small_profile(place, 2)), 503);
     atomic_store(&hold, false);

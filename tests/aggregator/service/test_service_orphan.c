@@ -118,14 +118,6 @@ static long again(const struct sender *sender)
     return status;
 }
 
-static long health(const struct place *place)
-{
-    struct reply reply = place_send(place, (struct request){.path = "/healthz"});
-    const long status = reply.status;
-    reply_finish(&reply);
-    return status;
-}
-
 static uint64_t count_uploads(const struct place *place, const char *game)
 {
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
@@ -155,7 +147,7 @@ static void test_an_upload_that_is_held(void **state)
     begin(place, senders, (const char *const[]){"game", "game"});
     leave_orphan(place, senders[0].profile, false);
     send_all(senders, OTHERS + 1);
-    assert_int_equal(health(place), 200);
+    assert_int_equal(place_health(place), 200);
     assert_true(http_metric(place->port, "piecemeal_commit_conflicts_total") > 0);
     assert_int_equal(http_metric(place->port, "piecemeal_commit_failures_total"), 0);
 
@@ -177,7 +169,7 @@ static void test_a_game_that_is_held(void **state)
     begin(place, senders, (const char *const[]){"game", "other"});
     leave_orphan(place, senders[0].profile, true);
     send_all(senders, OTHERS + 1);
-    assert_int_equal(health(place), 200);
+    assert_int_equal(place_health(place), 200);
 
     /* New ones of the game come again and again, and hold nobody up once that is known. */
     for (size_t i = 0; i < HELD; i++) {

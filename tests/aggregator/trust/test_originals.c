@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DAY 86400
-#define MORNING ((int64_t)20000 * DAY + 1000)
+#define MORNING (20000 * DAY + 1000)
 #define TOKENS 3     /* that are enough */
 #define VARIANT 1    /* what was timed… */
 #define ORIGINAL 100 /* …and what it was specialized from */

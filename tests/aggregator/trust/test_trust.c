@@ -251,13 +251,6 @@ static bool file_has(const char *path, const void *bytes, size_t size)
     return has;
 }
 
-static bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
-{
-    (void)error;
-    *(size_t *)user += claim->mark ? PM_MARK_BYTES : 0;
-    return true;
-}
-
 /* Neither a token's digest nor the key is in the storage; the key file is gone with its day. */
 static void test_nothing_tells_a_token(void **state)
 {

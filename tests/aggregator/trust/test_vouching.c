@@ -8,8 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#define DAY 86400
-#define MORNING ((int64_t)20000 * DAY + 1000)
+#define MORNING (20000 * DAY + 1000)
 #define TOKENS 3 /* that are enough */
 
 static int set_up(void **state)
@@ -202,13 +201,6 @@ static void test_a_shader_in_use_keeps_its_space(void **state)
 }
 
 /* ---- marks ---- */
-
-static bool count_marks(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
-{
-    (void)error;
-    *(size_t *)user += claim->mark ? PM_MARK_BYTES : 0;
-    return true;
-}
 
 /* Of the environment. */
 static size_t marks(struct pm_aggregator *aggregator)

@@ -4,8 +4,7 @@
 
 #include "tests/aggregator/place.h"
 
-#define DAY 86400
-#define MORNING ((int64_t)20000 * DAY + 1000)
+#define MORNING (20000 * DAY + 1000)
 
 extern char *trust_epoch_file; /* the file where the epoch's key survives */
 

@@ -44,13 +44,6 @@ static VkCommandBuffer begin(VkCommandBufferLevel level)
     return buffer;
 }
 
-static void submit(VkCommandBuffer buffer)
-{
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-}
-
 static void dispatch(VkCommandBuffer buffer, uint32_t times)
 {
     for (uint32_t i = 0; i < times; i++)
@@ -143,7 +136,7 @@ static void values_stay_on_the_machine(void **state)
     dispatch(buffer, 3);
     folded_push(&h, buffer, folded.layout, &marked, 0, 1);
     dispatch(buffer, 7);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     const struct found found = take_spool();
     assert_in_range(found.space, 2, 4);
@@ -168,7 +161,7 @@ static void parts_of_a_session_add_up(void **state)
         VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         folded_push(&h, buffer, folded.layout, i % 6 < 2 ? &zeros : &marked, 0, 4);
         dispatch(buffer, i % 6 < 2 ? 5 : 1);
-        submit(buffer);
+        pm_harness_run(&h, buffer);
     }
     close_all();
     const struct found found = take_spool();
@@ -208,7 +201,7 @@ static void what_is_not_known_is_not_counted(void **state)
     dispatch(buffer, 1);
     h.vk.CmdPushConstants2(buffer, &info); /* nothing is believed of the recording any more */
     dispatch(buffer, 1);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     const struct found found = take_spool();
     assert_counts(&found, 0, 2, 2, 0);
@@ -223,7 +216,7 @@ static void nothing_without_the_kind(void **state)
     VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     folded_push(&h, buffer, folded.layout, &marked, 0, 4);
     dispatch(buffer, 3);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     const struct found found = take_spool();
     assert_int_equal(found.checkpoints, 0);
@@ -244,7 +237,7 @@ static void alone(void **state)
     const uint64_t position = h.driver->position();
     dispatch(buffer, 3);
     assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     const struct found found = take_spool();
     assert_counts(&found, 0, 3, 3, 0);

@@ -34,13 +34,6 @@ static VkCommandBuffer begin(void)
     return buffer;
 }
 
-static void end(VkCommandBuffer buffer)
-{
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-}
-
 /* How many of so many dispatches were sampled. */
 static uint32_t dispatch(uint32_t calls)
 {
@@ -50,7 +43,7 @@ static uint32_t dispatch(uint32_t calls)
     for (uint32_t i = 0; i < calls; i++)
         h.vk.CmdDispatch(buffer, 1, 1, 1);
     const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline");
-    end(buffer);
+    pm_harness_run(&h, buffer);
     return binds / 2;
 }
 
@@ -199,7 +192,7 @@ static struct found *draw_edges(void)
     for (int i = 0; i < 6; i++)
         h.vk.CmdDraw(buffer, 3, 1, 0, 0);
     h.vk.CmdEndRenderPass(buffer);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     h.vk.DestroyPipeline(h.device, pipeline, NULL);
     parts_destroy(&parts, &h);
     pm_harness_close(&h);
@@ -327,7 +320,7 @@ static void limits_hold_for_all(void **state)
     for (int i = 0; i < 10; i++)
         h.vk.CmdDraw(buffer, 3, 1, 0, 0);
     const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline");
-    end(buffer);
+    pm_harness_run(&h, buffer);
     pm_harness_close(&h);
     assert_int_equal((binds - 2) / 2, 10 + 5);
 }

@@ -65,13 +65,6 @@ static VkCommandBuffer begin(VkCommandBufferLevel level, VkCommandBufferUsageFla
     return buffer;
 }
 
-static void end(VkCommandBuffer buffer)
-{
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-}
-
 /* How many passes a dispatch runs in: 1 where it is passed on as it is. *base: where they begin. */
 static uint32_t passes_at(VkCommandBuffer buffer, uint32_t x, uint32_t y, uint32_t z,
                           uint32_t *base)
@@ -127,14 +120,14 @@ static void a_dispatch(void **state)
     assert_ptr_equal(optimized_bound(&h, position, passes), compute);
     /* Again, with nothing bound anew. */
     assert_int_equal(passes_of(buffer, 1, 1, 1), passes);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     /* A recording that is kept has them too, and so has one behind another. */
     buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, TRYING_ONCE);
     h.vk.CmdBindPipeline(buffer, COMPUTE, h.dispatch);
     assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
     assert_int_equal(passes_of(buffer, 1, 1, 1), passes);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -153,10 +146,10 @@ static void where_it_runs_whole(void **state)
     assert_int_equal(passes_of(buffer, 65536, 65536, 65536), 1);
     assert_true(passes_of(buffer, 0, 65536, 65536) > 1);
     assert_true(passes_of(buffer, 1, 1, 1) > 1);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     buffer = begin(VK_COMMAND_BUFFER_LEVEL_SECONDARY, 0);
     assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
     PM_CHECK(h.vk.EndCommandBuffer(buffer));
@@ -186,7 +179,7 @@ static void queries(void **state)
     h.vk.CmdBeginQuery(buffer, occlusion, 0, 0);
     assert_true(passes_of(buffer, 1, 1, 1) > 1);
     h.vk.CmdEndQuery(buffer, occlusion, 0);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     h.vk.DestroyQueryPool(h.device, statistics, NULL);
     h.vk.DestroyQueryPool(h.device, occlusion, NULL);
     close_all();
@@ -317,7 +310,7 @@ static void a_shader_object(void **state)
     }
     h.vk.CmdDispatchIndirect(buffer, h.buffer, 0);
     assert_int_equal(objects_binds(), before + passes + 1);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     h.vk.DestroyShaderEXT(h.device, object, NULL);
     pm_harness_close(&h);
 }
@@ -330,7 +323,7 @@ static void not_unless_asked_for(void **state)
     compute = make_long(&h);
     VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
     assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -347,7 +340,7 @@ static void without_memory(void **state)
     optimized_assert_logged("a pipeline stays whole: passes' values cannot be bound", 1);
     VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
     assert_int_equal(passes_of(buffer, 1, 1, 1), 1);
-    end(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 

@@ -1,5 +1,5 @@
-/* Scenes (layer/frame/scene.h): what is counted in one goes to the spool under its name, and nothing
- * under another's. Calls are counted as in test_checkpoints.c. */
+/* Scenes (layer/frame/scene.h): what is counted in one goes to the spool under its name, and
+ * nothing under another's. Calls are counted as in test_checkpoints.c. */
 #include "tests/layer/spooled.h"
 
 #include "layer/public/piecemeal.h"
@@ -252,9 +252,7 @@ static void labels_of_secondaries(void **state)
     PM_CHECK(h.vk.EndCommandBuffer(secondary));
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdExecuteCommands(buffer, 1, &secondary);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     pm_harness_close(&h);
     assert_int_equal(calls_of("cave"), 1);
     assert_int_equal(all_calls(), 1);

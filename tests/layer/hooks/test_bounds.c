@@ -2,6 +2,7 @@
  * for the GPU or for a compile. */
 #include "tests/layer/layered.h"
 #include "tests/patience.h"
+#include "tests/resident.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,16 +11,6 @@
 #include <unistd.h>
 
 static struct pm_harness h;
-
-static uint64_t resident_bytes(void)
-{
-    unsigned long size = 0, resident = 0;
-    FILE *file = fopen("/proc/self/statm", "re");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%lu %lu", &size, &resident), 2);
-    fclose(file);
-    return (uint64_t)resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
 
 static void draw(VkCommandBuffer *buffers, int rounds, int draws)
 {
@@ -33,9 +24,7 @@ static void draw(VkCommandBuffer *buffers, int rounds, int draws)
             h.vk.CmdDispatch(buffer, 1, 1, 1);
             h.vk.CmdDraw(buffer, 3, 1, 0, 0);
         }
-        PM_CHECK(h.vk.EndCommandBuffer(buffer));
-        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        pm_harness_run(&h, buffer);
     }
 }
 
@@ -53,9 +42,9 @@ static void a_million_draws(const char *q, const char *p)
         buffers[i] = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     /* Until every list has grown to what a frame needs. */
     draw(buffers, ROUNDS / 5, DRAWS);
-    uint64_t before = resident_bytes();
+    int64_t before = resident_bytes();
     draw(buffers, ROUNDS, DRAWS);
-    uint64_t after = resident_bytes();
+    int64_t after = resident_bytes();
     pm_harness_close(&h);
     print_message("q %s p %s: %+ld KiB\n", q, p, ((long)after - (long)before) / 1024);
     assert_true(after < before + (1 << 20));
@@ -132,9 +121,7 @@ static bool dispatch_is_sampled(VkCommandBuffer buffer, VkPipeline pipeline)
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     return pm_calls_of(h.driver, position, "vkCmdBindPipeline") == 3;
 }
 

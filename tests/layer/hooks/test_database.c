@@ -2,19 +2,9 @@
 #include "tests/layer/optimized.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static struct pm_harness h;
-
-/* 0: there is no packed database. */
-static ino_t packed(void)
-{
-    char path[200];
-    struct stat status;
-    snprintf(path, sizeof path, "%s/game.pmpack", pm_layered_home());
-    return stat(path, &status) == 0 ? status.st_ino : 0;
-}
 
 /* A session in which a pipeline is specialized or not. */
 static bool specializes(void)
@@ -36,19 +26,19 @@ static void a_device_opens_it(void **state)
     unlink(path);
     optimized_enable(true);
     pm_harness_open_instance(&h, &(struct pm_harness_options){0});
-    assert_int_equal(packed(), 0);
+    assert_int_equal(optimized_packed(), 0);
     PM_CHECK(pm_harness_create_device(&h, &(struct pm_harness_options){0}));
-    const ino_t first = packed();
+    const uint64_t first = optimized_packed();
     assert_int_not_equal(first, 0);
     pm_harness_close_device(&h);
     pm_harness_close(&h);
     /* Once for all sessions. */
     assert_true(specializes());
-    assert_true(packed() == first);
+    assert_true(optimized_packed() == first);
     /* Damaged, or of something else, it is made again. */
     assert_int_equal(truncate(path, 50), 0);
     assert_true(specializes());
-    assert_int_not_equal(packed(), 0);
+    assert_int_not_equal(optimized_packed(), 0);
 }
 
 int main(void)

@@ -22,9 +22,7 @@ static bool is_sampled(VkPipeline pipeline)
     char *calls = pm_calls_on(h.driver, position, buffer);
     const bool sampled = strstr(calls, "vkCmdBindPipeline") != NULL;
     free(calls);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
     return sampled;
 }

@@ -216,9 +216,7 @@ static char *program(void)
         h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, h.graphics);
         h.vk.CmdDraw(buffer, 3, 1, 0, 0);
         h.vk.CmdEndRenderPass(buffer);
-        PM_CHECK(h.vk.EndCommandBuffer(buffer));
-        pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-        PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        pm_harness_run(&h, buffer);
     }
     pm_harness_close(&h);
     struct pm_null_call call;

@@ -93,9 +93,7 @@ static void calls_of_today(void **state)
                                "vkCmdDrawMeshTasksEXT vkCmdBindPipeline ");
     free(calls);
     h.vk.CmdEndRendering(buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     h.vk.DestroyPipeline(h.device, pipeline, NULL);
     pm_harness_close(&h);
 }

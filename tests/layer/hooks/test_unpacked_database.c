@@ -2,6 +2,7 @@
  * background (database.h), and no device waits for it. */
 #include "tests/layer/optimized.h"
 #include "tests/patience.h"
+#include "tests/resident.h"
 
 #include "aggregator_client/disk/database_cache.h"
 #include "base/clock.h"
@@ -14,15 +15,6 @@
 #include <unistd.h>
 
 static struct pm_harness h;
-
-/* 0: there is no packed database. */
-static ino_t packed(void)
-{
-    char path[200];
-    struct stat status;
-    snprintf(path, sizeof path, "%s/game.pmpack", pm_layered_home());
-    return stat(path, &status) == 0 ? status.st_ino : 0;
-}
 
 static void learn(void)
 {
@@ -75,9 +67,9 @@ static void a_session_packs_and_uses_it(void **state)
     (void)state;
     lies_unpacked(true);
     pm_harness_open(&h, NULL);
-    assert_int_equal(packed(), 0);
+    assert_int_equal(optimized_packed(), 0);
     assert_true(is_specialized(&h));
-    assert_int_not_equal(packed(), 0);
+    assert_int_not_equal(optimized_packed(), 0);
     optimized_assert_logged("the PGO database was packed", 1);
     pm_harness_close(&h);
 }
@@ -101,12 +93,12 @@ static void where_nothing_is_optimized_too(void **state)
     setenv("PIECEMEAL_OPTIMIZE_BLOCKS", "false", 1);
     setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.5", 1);
     pm_harness_open(&h, NULL);
-    while (packed() == 0 && patience(&until))
+    while (optimized_packed() == 0 && patience(&until))
         usleep(5000);
     pm_harness_close(&h);
     unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
     unsetenv("PIECEMEAL_OPTIMIZE_BLOCKS");
-    assert_int_not_equal(packed(), 0);
+    assert_int_not_equal(optimized_packed(), 0);
 }
 
 /* It is said once that nothing comes of it, and what waited goes on without. */
@@ -126,29 +118,19 @@ static void a_damaged_one_is_not_packed(void **state)
     optimized_assert_logged("the PGO database was packed", 0);
 }
 
-static long resident(void)
-{
-    long pages = 0, found = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld", &pages, &found), 2);
-    fclose(file);
-    return found * sysconf(_SC_PAGESIZE);
-}
-
 /* What vkCreateDevice takes of its thread, nanoseconds, and of memory, bytes. */
 struct creation {
     int64_t took;
-    long grown;
+    int64_t grown;
 };
 
 static struct creation create_device(void)
 {
     pm_harness_open_instance(&h, &(struct pm_harness_options){0});
-    const long before = resident();
+    const int64_t before = resident_bytes();
     const int64_t began = pm_used_by_thread();
     PM_CHECK(pm_harness_create_device(&h, &(struct pm_harness_options){0}));
-    const struct creation creation = {pm_used_by_thread() - began, resident() - before};
+    const struct creation creation = {pm_used_by_thread() - began, resident_bytes() - before};
     pm_harness_close(&h);
     return creation;
 }
@@ -162,7 +144,7 @@ static void no_device_waits_for_it(void **state)
     enum { TIMES = 6 };
     struct creation least[STATES];
     for (int i = 0; i < STATES; i++) {
-        least[i] = (struct creation){INT64_MAX, LONG_MAX};
+        least[i] = (struct creation){INT64_MAX, INT64_MAX};
         /* The first session of all loads libraries. */
         for (int n = 0; n < TIMES; n++) {
             learn();
@@ -172,7 +154,8 @@ static void no_device_waits_for_it(void **state)
             least[i].took = creation.took < least[i].took ? creation.took : least[i].took;
             least[i].grown = creation.grown < least[i].grown ? creation.grown : least[i].grown;
         }
-        print_message("%ld us, %ld KiB\n", (long)(least[i].took / 1000), least[i].grown / 1024);
+        print_message("%ld us, %ld KiB\n", (long)(least[i].took / 1000),
+                      (long)(least[i].grown / 1024));
         assert_true(least[i].took < least[PACKED].took + 2 * PM_MILLISECOND);
         assert_true(least[i].grown < least[PACKED].grown + (1 << 20));
     }
@@ -229,8 +212,8 @@ static void a_device_goes_meanwhile(void **state)
         const clock_t took = clock() - began;
         print_message("%ld us of %ld\n", (long)took, (long)most);
         assert_true(took < most);
-    } while (packed() != 0 && patience(&until));
-    assert_int_equal(packed(), 0);
+    } while (optimized_packed() != 0 && patience(&until));
+    assert_int_equal(optimized_packed(), 0);
     optimized_assert_logged("the PGO database is being packed", tries);
     optimized_assert_logged("the PGO database was packed", tries - 1);
     PM_CHECK(pm_harness_create_device(&h, &(struct pm_harness_options){0}));

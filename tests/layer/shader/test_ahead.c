@@ -44,21 +44,12 @@ static void submit(VkCommandBuffer buffer, uint32_t times)
     }
 }
 
-static VkCommandBuffer kept(const struct level *level)
-{
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    level_record(level, &h, buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    return buffer;
-}
-
 /* A session of three pipelines that are recorded at once, and never again. */
 static void play_kept(void)
 {
     struct level level;
     level_make(&level, &h, 0, 3, 1);
-    submit(kept(&level), SUBMISSIONS);
+    submit(level_keep(&level, &h), SUBMISSIONS);
     level_destroy(&level, &h);
     pm_harness_close(&h);
 }
@@ -211,7 +202,7 @@ static uint64_t calls_of_what_is_late(uint32_t early, uint32_t late, int session
     open_with_seed("0.05", "1000", seed);
     level_make(&first, &h, 0, early, 1);
     level_make(&second, &h, early, late, 1);
-    VkCommandBuffer buffer = kept(&second);
+    VkCommandBuffer buffer = level_keep(&second, &h);
     *made += watch_counts().variants - early;
     submit(buffer, 10 * SUBMISSIONS);
     level_destroy(&first, &h);
@@ -263,7 +254,7 @@ static double share_of(const struct level *level)
 {
     executed = (struct executed){.level = level};
     h.driver->set_cost(count_executed, NULL); /* of what is recorded from now on */
-    VkCommandBuffer buffer = kept(level);
+    VkCommandBuffer buffer = level_keep(level, &h);
     submit(buffer, 10 * SUBMISSIONS);
     h.driver->set_cost(NULL, NULL);
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);

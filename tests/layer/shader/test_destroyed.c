@@ -47,9 +47,7 @@ static void use_it(void)
     pm_harness_bind_set(&h, buffer);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, large);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
 }
 
 static void close_it(void)

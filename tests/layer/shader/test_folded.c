@@ -45,13 +45,6 @@ static VkCommandBuffer begin_once(void)
     return begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
 }
 
-static void submit(VkCommandBuffer buffer)
-{
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
-}
-
 /* A session that samples what is pushed. */
 static void learn(const struct folded_push *push)
 {
@@ -171,7 +164,7 @@ static void what_was_pushed_decides(void **state)
     assert_int_equal(pm_calls_of(h.driver, inside, "vkCmdBindPipeline"), 2); /* both */
     h.vk.CmdDraw(buffer, 3, 1, 0, 0);
     h.vk.CmdEndRenderPass(buffer);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -199,7 +192,7 @@ static void a_proven_one_is_made_at_once(void **state)
     ASSERT_BOUND(folded.compute, false);
     assert_int_equal(optimized_logged("is specialized: "), specialized);
     h.driver->hold_compiles(false);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -226,7 +219,7 @@ static void not_in_a_trial_over_sessions(void **state)
     const uint64_t position = h.driver->position();
     folded_push(&h, buffer, folded.layout, &usual, 0, 4);
     assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -258,7 +251,7 @@ static void states_of_the_next_pipeline(void **state)
     h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
     folded_push(&h, buffer, folded.layout, &unusual, 0, 4);
     assert_int_equal(pm_calls_of(h.driver, behind, "vkCmdBindPipeline"), 2);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     h.vk.DestroyPipeline(h.device, next, NULL);
     close_all();
 }
@@ -281,7 +274,7 @@ static void calls_are_passed_on(void **state)
     optimized_assert_calls(&h, position, buffer,
                            "vkCmdBindPipeline vkCmdPushConstants vkCmdDispatch vkCmdPushConstants "
                            "vkCmdDispatch vkCmdBindPipeline vkCmdPushConstants vkCmdDispatch ");
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -316,7 +309,7 @@ static void recordings_begin_anew(void **state)
     position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
     ASSERT_BOUND(folded.compute, false);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
 }
 
@@ -345,7 +338,7 @@ static void obstacles(void **state)
     h.vk.CmdEndQuery(buffer, pool, 0);
     folded_push(&h, buffer, folded.layout, &usual, 0, 4);
     ASSERT_BOUND(folded.compute, true);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     h.vk.DestroyQueryPool(h.device, pool, NULL);
     close_all();
 }
@@ -362,7 +355,7 @@ static void only_where_it_is_allowed(void **state)
     folded_push(&h, buffer, folded.layout, &usual, 0, 4);
     h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
     ASSERT_BOUND(folded.compute, false);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     optimized_assert_logged("words of push constants", 0);
 }
@@ -394,7 +387,7 @@ static void safe_mode_holds_them_back(void **state)
     folded_push(&h, buffer, folded.layout, &usual, 0, 4);
     h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);
     ASSERT_BOUND(folded.compute, false);
-    submit(buffer);
+    pm_harness_run(&h, buffer);
     close_all();
     assert_true(optimized_logged("held back") > 0);
     pm_journal_close(journal);

@@ -188,9 +188,7 @@ static void a_sampled_call_binds_back_what_was_bound(void **state)
                      instrumented = optimized_bound(&h, position, 1);
     assert_true(best != compute && instrumented != compute && instrumented != best);
     assert_ptr_equal(optimized_bound(&h, position, 2), best);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     h.vk.DestroyPipeline(h.device, compute, NULL);
     pm_harness_close(&h);
 }

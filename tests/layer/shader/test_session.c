@@ -111,15 +111,6 @@ static void load(struct level *level, uint32_t number)
         nanosleep(&(struct timespec){.tv_nsec = PM_MILLISECOND}, NULL);
 }
 
-static VkCommandBuffer record_once(const struct level *level)
-{
-    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    pm_harness_begin(&h, buffer, 0);
-    level_record(level, &h, buffer);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    return buffer;
-}
-
 /* Of the draws that the driver executed: those with other pipelines than the game's. */
 static struct {
     VkPipeline game[SHADERS * STATES]; /* of the level, ascending */
@@ -162,7 +153,7 @@ static void levels_that_are_recorded_once(void **state)
         count_level(&levels[i]);
         h.driver->set_cost(count_executed, NULL);
         const uint32_t made = watch_counts().variants;
-        VkCommandBuffer buffer = record_once(&levels[i]);
+        VkCommandBuffer buffer = level_keep(&levels[i], &h);
         draw_for(NULL, buffer, SECONDS * PM_SECOND);
         h.driver->set_cost(NULL, NULL);
         h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
@@ -198,7 +189,7 @@ static void every_shader_over_sessions(void **state)
         load(&level, 0);
         count_level(&level);
         h.driver->set_cost(count_executed, NULL);
-        draw_for(NULL, record_once(&level), KEPT_SECONDS * PM_SECOND);
+        draw_for(NULL, level_keep(&level, &h), KEPT_SECONDS * PM_SECOND);
         h.driver->set_cost(NULL, NULL);
         level_destroy(&level, &h);
         pm_harness_close(&h);

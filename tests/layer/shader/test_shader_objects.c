@@ -35,9 +35,7 @@ static VkCommandBuffer begin(VkCommandBufferLevel level)
 
 static void finish(VkCommandBuffer buffer)
 {
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
 }
 

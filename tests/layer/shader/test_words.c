@@ -15,7 +15,7 @@ enum { WORDS = 8192, MODULES = 300, WAIT = 32 /* 1 MiB */, HARNESS_MODULES = 3 }
 
 static struct pm_harness h;
 static pthread_t game;
-static _Atomic uint32_t by_game, by_others, again; /* again: onto a file that is there */
+static _Atomic uint32_t by_game, by_others, again;       /* again: onto a file that is there */
 static _Atomic bool is_full;                             /* the disk */
 static pthread_mutex_t slow = PTHREAD_MUTEX_INITIALIZER; /* held: no other thread comes through */
 
@@ -110,9 +110,7 @@ static bool is_sampled(VkPipeline pipeline)
     pm_harness_bind_set(&h, buffer);
     h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
-    PM_CHECK(h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    pm_harness_run(&h, buffer);
     const bool sampled = pm_calls_of(h.driver, position, "vkCmdBindPipeline") == 3;
     h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
     return sampled;

@@ -242,9 +242,7 @@ static void inside_queries(void **state)
         pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
         trying.h.vk.CmdResetQueryPool(buffer, statistics, 0, 1);
         draw_in_a_query(buffer);
-        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
-        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
-        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+        pm_harness_run(&trying.h, buffer);
     }
     assert_int_equal(trying_foreign_binds(position), 0);
     assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);

@@ -463,9 +463,7 @@ static void idle_trials_sleep(void **state)
     VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < 1200; i++) {
         pm_harness_begin(&trying.h, buffer, TRYING_ONCE);
-        PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
-        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
-        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+        pm_harness_run(&trying.h, buffer);
     }
     uint64_t position = trying.h.driver->position();
     trying_run_frames(trying_dispatch, TRYING_ONCE, 4);

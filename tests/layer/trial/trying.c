@@ -198,9 +198,7 @@ void trying_frame(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags, tryin
 {
     pm_harness_begin(&trying.h, buffer, flags);
     record(buffer);
-    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
-    pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
-    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    pm_harness_run(&trying.h, buffer);
 }
 
 void trying_run_frames(trying_recorder record, VkCommandBufferUsageFlags flags, int count)

@@ -2,6 +2,7 @@
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/parsed_text.h"
 #include "tests/shader_rewrite/shaders_text.h"
 
 #include <setjmp.h>
@@ -14,14 +15,8 @@
 
 static struct pm_ir_module *parse(const char *text)
 {
-    uint32_t *words;
-    size_t count;
-    corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
+    struct pm_ir_module *module = parsed_text(text);
     struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, &error);
-    free(words);
-    if (!module)
-        fail_msg("%s", error.message);
     assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
     return module;
 }

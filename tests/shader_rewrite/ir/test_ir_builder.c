@@ -1,5 +1,6 @@
 #include "shader_rewrite/ir/ir_builder.h"
 #include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/parsed_text.h"
 #include "tests/shader_rewrite/shaders_text.h"
 
 #include <setjmp.h>
@@ -8,19 +9,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-static struct pm_ir_module *parse(const char *text)
-{
-    uint32_t *words;
-    size_t count;
-    corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
-    struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, &error);
-    free(words);
-    if (!module)
-        fail_msg("%s", error.message);
-    return module;
-}
 
 static void assert_valid(const struct pm_ir_module *module)
 {
@@ -35,7 +23,7 @@ static void assert_valid(const struct pm_ir_module *module)
 static void test_globals_once(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     assert_int_equal(pm_ir_type_bool(m)->id, 4);
     assert_int_equal(pm_ir_type_int(m, 32, false)->id, 6);
     assert_int_equal(pm_ir_constant_uint(m, 7)->id, 7);
@@ -81,7 +69,7 @@ static void test_globals_once(void **state)
 static void test_globals_among_many(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     struct pm_ir_def *uint = pm_ir_type_int(m, 32, false), *made[1000];
     for (uint32_t i = 0; i < 1000; i++)
         made[i] = pm_ir_constant_uint(m, 1000 + i);
@@ -106,7 +94,7 @@ static void test_globals_among_many(void **state)
 static void test_extension(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     assert_false(pm_ir_has_extension(m, "SPV_KHR_storage_buffer_storage_class"));
     pm_ir_require_extension(m, "SPV_KHR_storage_buffer_storage_class");
     pm_ir_require_extension(m, "SPV_KHR_storage_buffer_storage_class");
@@ -119,7 +107,7 @@ static void test_extension(void **state)
 static void test_builtin_input(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     struct pm_ir_instr *entry = m->sections[PM_IR_SECTION_ENTRY_POINT].first;
     struct pm_ir_def *uvec3 = pm_ir_type_vector(m, pm_ir_type_int(m, 32, false), 3);
     struct pm_ir_def *group = pm_ir_builtin_input(m, entry, SpvBuiltInWorkgroupId, uvec3);
@@ -134,7 +122,7 @@ static void test_builtin_input(void **state)
 static void test_selection_and_phi(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     struct pm_ir_block *block = pm_ir_find(m, 106)->block;
     struct pm_ir_block *rest = pm_ir_block_split(m, block, pm_ir_block_start(block));
     struct pm_ir_builder b = {m, block, NULL};
@@ -169,17 +157,17 @@ static void test_selection_and_phi(void **state)
 static void test_split_moves_phis(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_HEAD "%100 = OpLabel\n"
-                                               "OpBranch %101\n"
-                                               "%101 = OpLabel\n"
-                                               "%20 = OpPhi %6 %7 %100 %21 %101\n"
-                                               "%21 = OpIAdd %6 %20 %7\n"
-                                               "OpLoopMerge %102 %101 None\n"
-                                               "OpBranchConditional %5 %101 %102\n"
-                                               "%102 = OpLabel\n"
-                                               "%22 = OpPhi %6 %21 %101\n"
-                                               "OpReturn\n"
-                                               "OpFunctionEnd\n");
+    struct pm_ir_module *m = parsed_text(SHADER_HEAD "%100 = OpLabel\n"
+                                                     "OpBranch %101\n"
+                                                     "%101 = OpLabel\n"
+                                                     "%20 = OpPhi %6 %7 %100 %21 %101\n"
+                                                     "%21 = OpIAdd %6 %20 %7\n"
+                                                     "OpLoopMerge %102 %101 None\n"
+                                                     "OpBranchConditional %5 %101 %102\n"
+                                                     "%102 = OpLabel\n"
+                                                     "%22 = OpPhi %6 %21 %101\n"
+                                                     "OpReturn\n"
+                                                     "OpFunctionEnd\n");
     struct pm_ir_block *block = pm_ir_find(m, 101)->block;
     struct pm_ir_instr *start = pm_ir_block_start(block);
     assert_int_equal(start->result->id, 21);
@@ -199,7 +187,7 @@ static void test_split_moves_phis(void **state)
 static void test_decorated_types(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     struct pm_ir_def *type = pm_ir_type_float(m, 32);
     struct pm_ir_def *one = pm_ir_constant_uint(m, 1);
     pm_ir_decorate(m, type, SpvDecorationRelaxedPrecision, NULL, 0);
@@ -213,7 +201,7 @@ static void test_decorated_types(void **state)
 static void test_failure_is_kept(void **state)
 {
     (void)state;
-    struct pm_ir_module *m = parse(SHADER_LOOPS);
+    struct pm_ir_module *m = parsed_text(SHADER_LOOPS);
     m->bound = PM_IR_MAX_BOUND;
     struct pm_ir_def *type = pm_ir_type_int(m, 16, false);
     assert_null(type);

@@ -1,5 +1,6 @@
 #include "shader_rewrite/ir/ir_module.h"
 #include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/parsed_text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -89,23 +90,10 @@ static void test_round_trip_other_byte_order(void **state)
     free(words);
 }
 
-static struct pm_ir_module *parse_text(const char *text)
-{
-    uint32_t *words;
-    size_t count;
-    corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &words, &count);
-    struct pm_error error = {0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, &error);
-    free(words);
-    if (!module)
-        fail_msg("%s", error.message);
-    return module;
-}
-
 static void test_uses(void **state)
 {
     (void)state;
-    struct pm_ir_module *module = parse_text(small_text);
+    struct pm_ir_module *module = parsed_text(small_text);
     assert_uses_consistent(module);
     struct pm_ir_def *five = module->defs[5];
     assert_int_equal(count_uses(five), 3); /* OpName, twice in OpFAdd */
@@ -136,7 +124,7 @@ static void test_uses(void **state)
 static void test_remove_takes_names_and_decorations(void **state)
 {
     (void)state;
-    struct pm_ir_module *module = parse_text(small_text);
+    struct pm_ir_module *module = parsed_text(small_text);
     struct pm_ir_instr *add = pm_ir_find(module, 7), *five = pm_ir_find(module, 5);
     pm_ir_remove(add);
     assert_null(module->sections[PM_IR_SECTION_ANNOTATION].first);

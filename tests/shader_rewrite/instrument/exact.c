@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "profile/profile.h"
+#include "tests/shader_rewrite/instrument/exact_run.h"
 #include "tests/shader_rewrite/instrument/sums.h"
 
 #include <setjmp.h>
@@ -27,6 +28,7 @@ void exact_prepare(struct exact_shader *shader, const struct pm_target *target,
                                               .spec_value_count = value_count,
                                               .target = *target};
     struct pm_error error = {0};
+    shader->target = *target;
     if (!pm_canonicalize(&info, &shader->canonical, &error) ||
         !pm_points_blocks(shader->canonical.data, shader->canonical.count, &shader->points,
                           &error) ||
@@ -55,8 +57,8 @@ void exact_finish(struct exact_shader *shader)
 }
 
 /* The total over slots, less what each slot began with. */
-static uint64_t total(const struct pm_instrumented *shader, const struct exact_variant *variant,
-                      const uint64_t *counters, uint32_t index)
+uint64_t exact_total(const struct pm_instrumented *shader, const struct exact_variant *variant,
+                     const uint64_t *counters, uint32_t index)
 {
     uint64_t sum = 0;
     for (uint32_t slot = 0; slot < variant->slot_count; slot++)
@@ -73,15 +75,15 @@ static uint64_t *totals_of(const struct pm_instrumented *shader,
     uint64_t *totals = calloc(2 + (size_t)PM_COUNTS * variant->point_count, sizeof *totals);
     assert_true(sums && totals);
     for (uint32_t i = 0; i < units; i++)
-        sums[i] = total(shader, variant, counters, i);
+        sums[i] = exact_total(shader, variant, counters, i);
     pm_block_totals(&shader->blocks, sums, totals);
     free(sums);
     return totals;
 }
 
-static void expect(const struct exact_shader *shader, const struct exact_variant *variant,
-                   const char *what, uint32_t point, uint64_t counted, uint64_t truth,
-                   double tolerance)
+void exact_expect(const struct exact_shader *shader, const struct exact_variant *variant,
+                  const char *what, uint32_t point, uint64_t counted, uint64_t truth,
+                  double tolerance)
 {
     double off = counted > truth ? (double)(counted - truth) : (double)(truth - counted);
     if (off > tolerance * (double)truth)
@@ -95,46 +97,32 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
                     const uint64_t *counters)
 {
     uint64_t *totals = totals_of(out, variant, counters);
-    expect(shader, variant, "entry lanes", 0, totals[0], truth->entry.lanes, truth->tolerance);
+    exact_expect(shader, variant, "entry lanes", 0, totals[0], truth->entry.lanes,
+                 truth->tolerance);
     if (truth->subgroups != EXACT_SUBGROUPS_UNKNOWN)
-        expect(shader, variant, "entry subgroups", 0, totals[1], truth->entry.subgroups, 0);
+        exact_expect(shader, variant, "entry subgroups", 0, totals[1], truth->entry.subgroups, 0);
     for (uint32_t i = 0; i < variant->point_count; i++) {
         const uint32_t point = variant->points[i];
         const struct model_counts *counts = &truth->points[point];
         const uint64_t *has = totals + 2 + (size_t)i * PM_COUNTS;
         const uint64_t lanes = has[PM_BLOCK_LANES], uniform = has[PM_BLOCK_UNIFORM_LANES],
                        subgroups = has[PM_BLOCK_SUBGROUPS];
-        expect(shader, variant, "lanes", point, lanes, counts->lanes, truth->tolerance);
+        exact_expect(shader, variant, "lanes", point, lanes, counts->lanes, truth->tolerance);
         assert_true(uniform <= lanes && subgroups <= lanes && (subgroups > 0) == (lanes > 0));
         if (truth->subgroups != EXACT_SUBGROUPS_KNOWN)
             continue;
-        expect(shader, variant, "subgroups", point, subgroups, counts->subgroups, 0);
-        expect(shader, variant, "uniform lanes", point, uniform, counts->uniform_lanes, 0);
+        exact_expect(shader, variant, "subgroups", point, subgroups, counts->subgroups, 0);
+        exact_expect(shader, variant, "uniform lanes", point, uniform, counts->uniform_lanes, 0);
     }
     free(totals);
 }
 
-typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
-                                const struct pm_instrument_info *info, struct pm_instrumented *out,
-                                struct pm_error *error);
-
-/* What variants are made for, and what runs them: a driver, or the model. */
-struct machine {
-    struct pm_gpu *gpu; /* NULL: the model */
-    void (*run)(void *user, const struct pm_words *words,
-                const VkSpecializationInfo *specialization);
-    void (*run_model)(void *user, struct model *model);
-    void *user;
-    uint32_t subgroup_size;
-    bool sums_outlive_loops, memory_model_device_scope;
-};
-
-static struct machine machine_of(struct pm_gpu *gpu,
-                                 void (*run)(void *user, const struct pm_words *words,
-                                             const VkSpecializationInfo *specialization),
-                                 void *user)
+struct exact_machine exact_driver(struct pm_gpu *gpu,
+                                  void (*run)(void *user, const struct pm_words *words,
+                                              const VkSpecializationInfo *specialization),
+                                  void *user)
 {
-    return (struct machine){
+    return (struct exact_machine){
         .gpu = gpu,
         .run = run,
         .user = user,
@@ -144,8 +132,18 @@ static struct machine machine_of(struct pm_gpu *gpu,
     };
 }
 
-static void create_counters(const struct machine *machine, size_t size,
-                            struct pm_gpu_buffer *counters)
+struct exact_machine exact_model(const struct exact_modelled *modelled)
+{
+    return (struct exact_machine){
+        .run_model = modelled->run,
+        .user = modelled->user,
+        .subgroup_size = modelled->subgroup_size,
+        .sums_outlive_loops = modelled->sums_outlive_loops,
+    };
+}
+
+void exact_create_counters(const struct exact_machine *machine, size_t size,
+                           struct pm_gpu_buffer *counters)
 {
     if (machine->gpu) {
         pm_gpu_buffer_create(machine->gpu, size, counters);
@@ -157,7 +155,7 @@ static void create_counters(const struct machine *machine, size_t size,
     assert_non_null(counters->data);
 }
 
-static void destroy_counters(const struct machine *machine, struct pm_gpu_buffer *counters)
+void exact_destroy_counters(const struct exact_machine *machine, struct pm_gpu_buffer *counters)
 {
     if (machine->gpu)
         pm_gpu_buffer_destroy(machine->gpu, counters);
@@ -165,8 +163,9 @@ static void destroy_counters(const struct machine *machine, struct pm_gpu_buffer
         free(counters->data);
 }
 
-static void run_instrumented(const struct machine *machine, const struct pm_instrumented *shader,
-                             const struct pm_gpu_buffer *counters)
+void exact_run_instrumented(const struct exact_machine *machine,
+                            const struct pm_instrumented *shader,
+                            const struct pm_gpu_buffer *counters)
 {
     const uint32_t address[2] = {(uint32_t)counters->address, (uint32_t)(counters->address >> 32)};
     if (machine->gpu) {
@@ -186,10 +185,10 @@ static void run_instrumented(const struct machine *machine, const struct pm_inst
 }
 
 /* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
-static struct pm_instrumented count(const struct machine *machine,
-                                    const struct exact_shader *shader,
-                                    const struct exact_variant *variant, instrument_pass pass,
-                                    bool copies, struct pm_gpu_buffer *counters)
+struct pm_instrumented exact_count(const struct exact_machine *machine,
+                                   const struct exact_shader *shader,
+                                   const struct exact_variant *variant, exact_pass pass,
+                                   bool copies, struct pm_gpu_buffer *counters)
 {
     const struct pm_instrument_info info = {
         .all_candidates = true,
@@ -206,18 +205,18 @@ static struct pm_instrumented count(const struct machine *machine,
         .subgroup_quad = true,
         .may_force_early_tests = variant->may_force_early_tests,
         .count_copies = copies,
-        .target = vulkan_1_3};
+        .target = shader->target};
     struct pm_instrumented out;
     struct pm_error error = {0};
     if (!pass(shader->canonical.data, shader->canonical.count, &info, &out, &error))
         fail_msg("%s: %s", shader->name, error.message);
 
-    create_counters(machine, out.counter_bytes + 64, counters);
+    exact_create_counters(machine, out.counter_bytes + 64, counters);
     assert_int_equal(counters->address % 64, 0);
     uint64_t *values = counters->data;
     for (size_t i = 0; i < counters->size / 8; i++)
         values[i] = variant->first_value;
-    run_instrumented(machine, &out, counters);
+    exact_run_instrumented(machine, &out, counters);
     /* Nothing is written beyond the counters. */
     for (size_t i = out.counter_bytes / 8; i < counters->size / 8; i++)
         assert_true(values[i] == variant->first_value);
@@ -230,7 +229,7 @@ static struct pm_instrumented count(const struct machine *machine,
 /* Lanes at the points alone that tell those of all (points_flow), rebuilt; in a third of the
  * counters, or beside what else is counted of all. Where a driver's counts are off (tolerance) so
  * is what they leave of each other, by more. */
-static void check_flow(const struct machine *machine, const struct exact_shader *shader,
+static void check_flow(const struct exact_machine *machine, const struct exact_shader *shader,
                        const struct exact_variant *like, const struct exact_truth *truth, bool only)
 {
     struct pm_flow_points points;
@@ -248,7 +247,7 @@ static void check_flow(const struct machine *machine, const struct exact_shader 
         variant.point_count = points.count;
     }
     struct pm_instrumented out =
-        count(machine, shader, &variant, pm_instrument_blocks, false, &counters);
+        exact_count(machine, shader, &variant, pm_instrument_blocks, false, &counters);
     uint64_t *lanes = calloc(points.space, sizeof *lanes);
     bool exact;
     assert_non_null(lanes);
@@ -260,20 +259,20 @@ static void check_flow(const struct machine *machine, const struct exact_shader 
     if (!(truth->tolerance > 0)) {
         assert_true(exact);
         for (uint32_t i = 0; i < points.space; i++)
-            expect(shader, &variant, "lanes by flow", i, lanes[i], truth->points[i].lanes, 0);
+            exact_expect(shader, &variant, "lanes by flow", i, lanes[i], truth->points[i].lanes, 0);
     }
     for (uint32_t i = 0; !only && truth->subgroups == EXACT_SUBGROUPS_KNOWN && i < points.space;
          i++)
-        expect(shader, &variant, "subgroups", i, totals[2 + PM_COUNTS * i + PM_BLOCK_SUBGROUPS],
-               truth->points[i].subgroups, 0);
+        exact_expect(shader, &variant, "subgroups", i,
+                     totals[2 + PM_COUNTS * i + PM_BLOCK_SUBGROUPS], truth->points[i].subgroups, 0);
     free(totals);
     free(lanes);
     pm_flow_points_finish(&points);
-    destroy_counters(machine, &counters);
+    exact_destroy_counters(machine, &counters);
 }
 
 /* Turns of all loops: of their points, each step-th from the first on. */
-static void check_turns(const struct machine *machine, const struct exact_shader *shader,
+static void check_turns(const struct exact_machine *machine, const struct exact_shader *shader,
                         const struct exact_variant *like, const struct exact_truth *truth,
                         uint32_t first, uint32_t step)
 {
@@ -289,22 +288,22 @@ static void check_turns(const struct machine *machine, const struct exact_shader
     of_turns.points = truth->turns;
     struct pm_gpu_buffer counters;
     struct pm_instrumented out =
-        count(machine, shader, &variant, pm_instrument_turns, false, &counters);
+        exact_count(machine, shader, &variant, pm_instrument_turns, false, &counters);
     compare(shader, &variant, &of_turns, &out, counters.data);
-    destroy_counters(machine, &counters);
+    exact_destroy_counters(machine, &counters);
     free(points);
 }
 
-static struct pm_instrumented check_on(const struct machine *machine,
+static struct pm_instrumented check_on(const struct exact_machine *machine,
                                        const struct exact_shader *shader,
                                        const struct exact_variant *variant,
                                        const struct exact_truth *truth)
 {
     struct pm_gpu_buffer counters;
     struct pm_instrumented out =
-        count(machine, shader, variant, pm_instrument_blocks, false, &counters);
+        exact_count(machine, shader, variant, pm_instrument_blocks, false, &counters);
     compare(shader, variant, truth, &out, counters.data);
-    destroy_counters(machine, &counters);
+    exact_destroy_counters(machine, &counters);
     if (variant->point_count == shader->points.count && variant->slot_count == 1)
         check_flow(machine, shader, variant, truth, variant->point_count % 2);
     if (truth->turns && shader->turns.count > 0 && variant->point_count == shader->points.count &&
@@ -324,19 +323,14 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
                                                const VkSpecializationInfo *specialization),
                                    void *user)
 {
-    const struct machine machine = machine_of(gpu, run, user);
+    const struct exact_machine machine = exact_driver(gpu, run, user);
     return check_on(&machine, shader, variant, truth);
 }
 
 void exact_check_modelled(const struct exact_modelled *modelled, const struct exact_shader *shader,
                           const struct exact_variant *variant, const struct exact_truth *truth)
 {
-    const struct machine machine = {
-        .run_model = modelled->run,
-        .user = modelled->user,
-        .subgroup_size = modelled->subgroup_size,
-        .sums_outlive_loops = modelled->sums_outlive_loops,
-    };
+    const struct exact_machine machine = exact_model(modelled);
     check_on(&machine, shader, variant, truth);
 }
 
@@ -357,57 +351,6 @@ struct model_counts *exact_turns(const struct exact_shader *shader, struct model
     for (uint32_t p = 0; p < shader->turns.count; p++)
         turns[p] = model_turn(model, p / PM_TURN_POINTS, p % PM_TURN_POINTS);
     return turns;
-}
-
-void exact_watch_zeros(const struct exact_shader *shader, struct model *model)
-{
-    uint32_t candidates = shader->zeros.count;
-    struct model_watched *watched = calloc(candidates + 1, sizeof *watched);
-    assert_non_null(watched);
-    for (uint32_t i = 0; i < candidates; i++) {
-        const struct pm_zero_candidate *candidate = &shader->zeros.candidates[i];
-        watched[i].count = candidate->value_count;
-        watched[i].components = candidate->components;
-        memcpy(watched[i].values, candidate->values, sizeof watched[i].values);
-    }
-    model_watch(model, watched, candidates);
-    free(watched);
-}
-
-static void compare_zeros(const struct exact_shader *shader, const struct exact_variant *variant,
-                          struct model *model, enum exact_subgroups subgroups,
-                          const struct pm_instrumented *out, const uint64_t *counters)
-{
-    for (uint32_t i = 0; i < variant->point_count; i++) {
-        uint32_t candidate = variant->points[i], first = 2 + i * PM_COUNTS;
-        struct model_writes truth = model_writes(model, candidate);
-        uint64_t writes = total(out, variant, counters, first + PM_ZERO_WRITES);
-        uint64_t zero_writes = total(out, variant, counters, first + PM_ZERO_ZERO_WRITES);
-        assert_true(zero_writes <= writes && (writes > 0) == (truth.writes > 0));
-        assert_true(total(out, variant, counters, first + 2) == 0);
-        if (subgroups != EXACT_SUBGROUPS_KNOWN)
-            continue;
-        expect(shader, variant, "writes", candidate, writes, truth.writes, 0);
-        if (!truth.unknown)
-            expect(shader, variant, "zero writes", candidate, zero_writes, truth.zero_writes, 0);
-    }
-}
-
-void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
-                       const struct exact_variant *variant, struct model *model,
-                       enum exact_subgroups subgroups,
-                       void (*run)(void *user, const struct pm_words *words,
-                                   const VkSpecializationInfo *specialization),
-                       void *user)
-{
-    const struct machine machine = machine_of(gpu, run, user);
-    for (int copies = 0; copies < 2; copies++) {
-        struct pm_gpu_buffer counters;
-        struct pm_instrumented out =
-            count(&machine, shader, variant, pm_instrument_zero, copies, &counters);
-        compare_zeros(shader, variant, model, subgroups, &out, counters.data);
-        destroy_counters(&machine, &counters);
-    }
 }
 
 static void check_all_points(bool int64_atomics, const uint32_t *points, uint32_t count,

@@ -16,6 +16,7 @@ struct exact_shader {
     struct pm_block_points points;
     struct pm_zero_points zeros;
     struct pm_turn_points turns;
+    struct pm_target target;
 };
 
 /* Loads and canonicalizes a shader of exact/. values as in pm_canonicalize_info. */
@@ -88,6 +89,12 @@ void exact_check_zeros(struct pm_gpu *gpu, const struct exact_shader *shader,
                        void (*run)(void *user, const struct pm_words *words,
                                    const VkSpecializationInfo *specialization),
                        void *user);
+
+/* The same where the model runs the variant. copies: of values are looked at. */
+void exact_check_zeros_modelled(const struct exact_modelled *modelled,
+                                const struct exact_shader *shader,
+                                const struct exact_variant *variant, struct model *model,
+                                enum exact_subgroups subgroups, bool copies);
 
 /* Calls check for all points, in 64-bit form (where the device can) and 32-bit form with and
  * without carry, and unless brief for a random split into batches and for none, with 1 to 256

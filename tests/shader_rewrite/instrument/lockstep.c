@@ -2,6 +2,7 @@
 
 #include "tests/shader_rewrite/instrument/model_run.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ struct lane {
     uint32_t *values, *own;
     bool *tainted, *own_tainted;
     bool helper;
+    const struct model_invocation *invocation;
     uint32_t part;        /* by the ways taken: what it may run with */
     uint32_t label, from; /* where it is, 0: it is over; and where it came from */
 };
@@ -19,7 +21,7 @@ struct lockstep {
     struct lane lanes[LOCKSTEP_LANES], caller; /* caller: what the model had before */
     uint32_t *order; /* by id of a label: larger runs first; 0: not reached */
     uint32_t ordered;
-    bool helpers_vote, apart;
+    struct lockstep_ways ways;
 };
 
 static uint32_t opcode_at(const struct model *m, size_t at)
@@ -28,22 +30,6 @@ static uint32_t opcode_at(const struct model *m, size_t at)
 }
 
 /* ---- the structured order ---- */
-
-static bool ends_block(uint32_t opcode)
-{
-    switch (opcode) {
-    case SpvOpBranch:
-    case SpvOpBranchConditional:
-    case SpvOpSwitch:
-    case SpvOpReturn:
-    case SpvOpKill:
-    case SpvOpTerminateInvocation:
-    case SpvOpUnreachable:
-        return true;
-    default:
-        return false;
-    }
-}
 
 /* Merge block, continue target, then where else it leads to: numbered in that order once all behind
  * them are. */
@@ -54,7 +40,7 @@ static void visit(struct lockstep *s, uint32_t label)
         return;
     s->order[label] = UINT32_MAX; /* being visited */
     size_t at = m->block_at[label];
-    for (; !ends_block(opcode_at(m, at)); at += m->words[at] >> 16) {
+    for (; !model_ends_block(opcode_at(m, at)); at += m->words[at] >> 16) {
         if (opcode_at(m, at) == SpvOpSelectionMerge || opcode_at(m, at) == SpvOpLoopMerge)
             visit(s, m->words[at + 1]);
         if (opcode_at(m, at) == SpvOpLoopMerge)
@@ -82,13 +68,12 @@ static void *copy(const void *data, size_t size)
     return to;
 }
 
-struct lockstep *lockstep_create(struct model *m, bool helpers_vote, bool apart)
+struct lockstep *lockstep_create(struct model *m, const struct lockstep_ways *ways)
 {
     struct lockstep *s = calloc(1, sizeof *s);
     assert_non_null(s);
     s->model = m;
-    s->helpers_vote = helpers_vote;
-    s->apart = apart;
+    s->ways = *ways;
     s->order = calloc(m->words[3], sizeof *s->order);
     assert_non_null(s->order);
     visit(s, m->entry);
@@ -211,6 +196,91 @@ static void look_in_ballot(struct lockstep *s, uint32_t opcode, const uint32_t *
     }
 }
 
+/* A boolean. Where no lane is it is made up, of each lane: none may need it. */
+static void swap_in_quads(struct lockstep *s, const uint32_t *o, uint64_t mask)
+{
+    struct model *m = s->model;
+    const uint64_t true_of = votes(s, o[3], mask);
+    const uint32_t direction = m->values[m->value_at[o[4]]];
+    if (m->types[o[0]].opcode != SpvOpTypeBool || direction > 1)
+        fail_msg("the model swaps booleans in quads only, across and down");
+    EACH_LANE(l, mask)
+    {
+        const uint32_t other = l ^ (direction + 1);
+        set(s, l, o[1], 0, mask >> other & 1 ? (uint32_t)(true_of >> other & 1) : l >> 2 & 1);
+    }
+}
+
+/* ---- quads ---- */
+
+static bool is_derivative(uint32_t opcode)
+{
+    return opcode >= SpvOpDPdx && opcode <= SpvOpFwidthCoarse;
+}
+
+static float component_of(const struct lockstep *s, uint32_t lane, uint32_t id, uint32_t component)
+{
+    float value;
+    memcpy(&value, &s->lanes[lane].values[s->model->value_at[id] + component], sizeof value);
+    return value;
+}
+
+/* By how much what its quad has across or down is more than the lane's, towards the right or down.
+ */
+static float difference(struct lockstep *s, uint64_t mask, uint32_t lane, uint32_t step,
+                        uint32_t id, uint32_t component)
+{
+    const uint32_t other = lane ^ step;
+    if (!(mask >> other & 1)) {
+        if (s->lanes[other].label)
+            fail_msg("%%%u is looked at in a quad whose lanes are not all there", id);
+        return 0;
+    }
+    return component_of(s, lane | step, id, component) -
+           component_of(s, lane & ~step, id, component);
+}
+
+static float derive(struct lockstep *s, uint32_t opcode, uint64_t mask, uint32_t lane, uint32_t id,
+                    uint32_t component)
+{
+    const float across = difference(s, mask, lane, 1, id, component),
+                down = difference(s, mask, lane, 2, id, component);
+    switch (opcode) {
+    case SpvOpDPdx:
+    case SpvOpDPdxFine:
+    case SpvOpDPdxCoarse:
+        return across;
+    case SpvOpDPdy:
+    case SpvOpDPdyFine:
+    case SpvOpDPdyCoarse:
+        return down;
+    default:
+        return fabsf(across) + fabsf(down);
+    }
+}
+
+/* Behind a read with an implicit level of detail, or in a derivative's place. */
+static void look_in_quads(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
+{
+    const struct model *m = s->model;
+    const bool derivative = is_derivative(opcode);
+    const uint32_t of = derivative ? o[2] : o[3];
+    const uint32_t words = m->types[m->type_of[derivative ? o[1] : of]].words;
+    EACH_LANE(l, mask)
+    {
+        uint32_t *result = &s->lanes[l].values[m->value_at[o[1]]];
+        for (uint32_t i = 0; i < words; i++) {
+            float found = derive(s, derivative ? opcode : SpvOpFwidth, mask, l, of, i), had;
+            memcpy(&had, &result[derivative ? i : 0], sizeof had);
+            found = derivative ? found : fmodf(found + had, 1);
+            memcpy(&result[derivative ? i : 0], &found, sizeof found);
+        }
+        for (uint32_t step = 0; step < 4; step++)
+            if (mask >> (l ^ step) & 1)
+                s->lanes[l].tainted[o[1]] |= s->lanes[l ^ step].tainted[of];
+    }
+}
+
 static bool is_between_lanes(uint32_t opcode)
 {
     return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
@@ -226,14 +296,14 @@ static uint64_t voters(const struct lockstep *s, uint64_t mask)
 {
     uint64_t voting = mask;
     EACH_LANE(l, mask)
-    if (s->lanes[l].helper && !s->helpers_vote)
+    if (s->lanes[l].helper && !s->ways.helpers_vote)
         voting &= ~(UINT64_C(1) << l);
     return voting;
 }
 
 static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t mask)
 {
-    const struct model *m = s->model;
+    struct model *m = s->model;
     const uint64_t voting = voters(s, mask);
     if (m->values[m->value_at[o[2]]] != SpvScopeSubgroup)
         fail_msg("the model knows operations of subgroups only");
@@ -245,6 +315,14 @@ static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o,
         EACH_LANE(l, mask)
         for (uint32_t word = 0; word < 4; word++)
             set(s, l, o[1], word, word < 2 ? (uint32_t)(ballot >> 32 * word) : 0);
+    } else if (opcode == SpvOpGroupNonUniformAll || opcode == SpvOpGroupNonUniformAny) {
+        const uint64_t found = votes(s, o[3], voting);
+        const bool outcome = opcode == SpvOpGroupNonUniformAll ? found == voting : found != 0;
+        m->votes[outcome]++;
+        EACH_LANE(l, mask)
+        set(s, l, o[1], 0, outcome);
+    } else if (opcode == SpvOpGroupNonUniformQuadSwap) {
+        swap_in_quads(s, o, mask);
     } else if (opcode == SpvOpGroupNonUniformBallotBitCount) {
         count_ballot(s, o, mask);
     } else if (opcode == SpvOpGroupNonUniformBallotFindLSB ||
@@ -280,9 +358,14 @@ static void run_block(struct lockstep *s, uint32_t label, uint64_t mask)
             take_up(m, &s->lanes[l]);
             ended = model_step(m, at, &s->lanes[l].label);
             s->lanes[l].helper = m->helper;
-            if (ended && s->apart && opcode_at(m, at) != SpvOpBranch)
+            if (ended && !s->lanes[l].label && m->returned)
+                model_output(m, s->lanes[l].invocation);
+            if (ended && s->ways.apart && opcode_at(m, at) != SpvOpBranch)
                 s->lanes[l].part = (s->lanes[l].part * 31 + s->lanes[l].label) * 2654435761u;
         }
+        if (s->ways.quads &&
+            (is_derivative(opcode_at(m, at)) || opcode_at(m, at) == SpvOpImageSampleImplicitLod))
+            look_in_quads(s, opcode_at(m, at), m->words + at + 1, mask);
     }
 }
 
@@ -314,6 +397,7 @@ void lockstep_run(struct lockstep *s, const struct model_invocation *invocations
     EACH_LANE(l, present)
     {
         take_up(m, &s->lanes[l]);
+        s->lanes[l].invocation = invocations;
         model_start(m, invocations++);
         s->lanes[l].helper = m->helper;
         s->lanes[l].label = m->entry;

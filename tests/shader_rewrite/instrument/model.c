@@ -120,8 +120,11 @@ static void add_variable(struct model *m, const uint32_t *o, uint32_t operands)
     if (m->own_words > MODEL_OWN_WORDS)
         fail_msg("the module has too large variables for the model");
     struct model_variable *variable = &m->variables[m->variable_count++];
-    *variable =
-        (struct model_variable){o[1], o[2], m->values[at + 1], words, operands > 3 ? o[3] : 0};
+    *variable = (struct model_variable){.id = o[1],
+                                        .storage = o[2],
+                                        .at = m->values[at + 1],
+                                        .words = words,
+                                        .initializer = operands > 3 ? o[3] : 0};
     if (m->variable_count == MODEL_VARIABLES)
         fail_msg("the module has too many variables for the model");
 }
@@ -208,6 +211,8 @@ struct model *model_create_specialized(const uint32_t *words, size_t count,
 
 void model_destroy(struct model *m)
 {
+    for (uint32_t i = 0; i < m->variable_count; i++)
+        free(m->variables[i].content);
     free(m->types);
     free(m->type_of);
     free(m->value_at);
@@ -242,6 +247,12 @@ void model_set_addressed(struct model *m, uint64_t address, uint32_t *data, size
     m->addressed_words = words;
 }
 
+void model_set_outputs(struct model *m, uint32_t *data, uint32_t words_of_pixel)
+{
+    m->outputs = data;
+    m->outputs_each = words_of_pixel;
+}
+
 void model_use_stand_ins(struct model *m)
 {
     m->stand_ins = true;
@@ -267,12 +278,32 @@ void model_watch(struct model *m, const struct model_watched *watched, uint32_t 
     }
 }
 
+/* Zero is what each quad has that somebody counts of. */
+static void count_quads(const struct model_instance *instance, struct model_writes *writes)
+{
+    bool zero = true, whole = true;
+    for (uint32_t first = 0; first < 64; first += 4) {
+        const uint64_t quad = UINT64_C(15) << first;
+        if (!(instance->counted & quad))
+            continue;
+        zero = zero && (instance->zero & quad) == (instance->there & quad);
+        whole = whole && (instance->there & quad) == quad;
+    }
+    writes->zero_writes += zero && whole;
+    writes->undecided += zero && !whole;
+}
+
 static void count_instance(struct model *m, const struct model_instance *instance)
 {
     if (instance->label >= MODEL_WATCHED) {
-        struct model_writes *writes = &m->watches[instance->label - MODEL_WATCHED].writes;
-        writes->writes++;
-        writes->zero_writes += instance->zero_lanes == instance->lanes;
+        struct model_watch_state *watch = &m->watches[instance->label - MODEL_WATCHED];
+        watch->writes.writes += instance->lanes > 0;
+        watch->writes.lanes += instance->lanes;
+        if (instance->lanes > 0 && watch->watched.quad)
+            count_quads(instance, &watch->writes);
+        else
+            watch->writes.zero_writes +=
+                instance->lanes > 0 && instance->zero_lanes == instance->lanes;
         return;
     }
     struct model_counts *counts = instance->label >= MODEL_TURNS
@@ -365,12 +396,13 @@ struct model_counts model_turn(struct model *m, uint32_t loop, uint32_t number)
 }
 
 /* The leading components of a value, or all of it; +0 and -0 are both zero. */
-static bool is_zero(const struct model *m, uint32_t id, uint32_t components)
+static bool is_zero(const struct model *m, uint32_t id, const struct model_watched *watched)
 {
     const struct model_type *type = &m->types[m->type_of[id]];
     bool vector = type->opcode == SpvOpTypeVector;
-    bool is_float = m->types[vector ? type->element : m->type_of[id]].opcode == SpvOpTypeFloat;
-    for (uint32_t i = 0; i < (vector ? components : 1); i++)
+    bool is_float = watched->as_float ||
+                    m->types[vector ? type->element : m->type_of[id]].opcode == SpvOpTypeFloat;
+    for (uint32_t i = 0; i < (vector ? watched->components : 1); i++)
         if (m->values[m->value_at[id] + i] << (is_float ? 1 : 0))
             return false;
     return true;
@@ -381,12 +413,20 @@ void model_written(struct model *m, uint32_t id)
     for (uint32_t w = m->watch_of[id]; w; w = m->watches[w - 1].next) {
         struct model_watch_state *watch = &m->watches[w - 1];
         bool zero = true;
+        if (m->helper && !watch->watched.quad)
+            continue;
         for (uint32_t i = 0; i < watch->watched.count; i++) {
             uint32_t value = watch->watched.values[i];
-            zero = zero && is_zero(m, value, watch->watched.components);
+            zero = zero && is_zero(m, value, &watch->watched);
             watch->writes.unknown |= m->tainted[value];
         }
         struct model_instance *instance = instance_of(m, MODEL_WATCHED + w - 1);
+        const uint64_t lane = UINT64_C(1) << m->lane;
+        instance->there |= lane;
+        instance->zero |= zero ? lane : 0;
+        if (m->helper)
+            continue;
+        instance->counted |= lane;
         instance->lanes++;
         instance->zero_lanes += zero;
     }
@@ -420,6 +460,11 @@ struct model_counts model_entry(struct model *m)
 {
     flush(m);
     return m->entry_counts;
+}
+
+uint64_t model_votes(const struct model *m, bool outcome)
+{
+    return m->votes[outcome];
 }
 
 uint64_t model_killed(const struct model *m)

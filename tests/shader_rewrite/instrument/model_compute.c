@@ -151,20 +151,38 @@ static bool compute_float(uint32_t opcode, uint32_t wa, uint32_t wb, uint32_t *o
     case SpvOpFOrdEqual:
         *out = a == b;
         return true;
+    case SpvOpFUnordEqual:
+        *out = !((a < b) | (a > b));
+        return true;
+    case SpvOpFOrdNotEqual:
+        *out = (a < b) | (a > b);
+        return true;
     case SpvOpFUnordNotEqual:
         *out = a != b;
         return true;
     case SpvOpFOrdLessThan:
         *out = a < b;
         return true;
+    case SpvOpFUnordLessThan:
+        *out = !(a >= b);
+        return true;
     case SpvOpFOrdGreaterThan:
         *out = a > b;
+        return true;
+    case SpvOpFUnordGreaterThan:
+        *out = !(a <= b);
         return true;
     case SpvOpFOrdLessThanEqual:
         *out = a <= b;
         return true;
+    case SpvOpFUnordLessThanEqual:
+        *out = !(a > b);
+        return true;
     case SpvOpFOrdGreaterThanEqual:
         *out = a >= b;
+        return true;
+    case SpvOpFUnordGreaterThanEqual:
+        *out = !(a < b);
         return true;
     default:
         return false;
@@ -204,6 +222,20 @@ static void compute(struct model *m, uint32_t opcode, uint32_t *result, const ui
     }
 }
 
+uint32_t model_part(const struct model *m, uint32_t *type, const uint32_t *path, uint32_t length)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < length; i++) {
+        const struct model_type *whole = &m->types[*type];
+        const bool structure = whole->opcode == SpvOpTypeStruct;
+        for (uint32_t k = 0; structure && k < path[i]; k++)
+            at += m->types[whole->members[k]].words;
+        *type = structure ? whole->members[path[i]] : whole->element;
+        at += structure ? 0 : path[i] * m->types[*type].words;
+    }
+    return at;
+}
+
 static void composite(struct model *m, uint32_t opcode, uint32_t *result, const uint32_t *o,
                       uint32_t operands)
 {
@@ -216,14 +248,8 @@ static void composite(struct model *m, uint32_t opcode, uint32_t *result, const 
         }
         return;
     }
-    uint32_t at = m->value_at[o[2]], type = m->type_of[o[2]];
-    for (uint32_t i = 3; i < operands; i++) {
-        if (m->types[type].opcode == SpvOpTypeStruct)
-            fail_msg("the model does not take structures apart");
-        type = m->types[type].element;
-        at += o[i] * m->types[type].words;
-    }
-    memcpy(result, &m->values[at], m->types[type].words * sizeof *result);
+    uint32_t type = m->type_of[o[2]], at = model_part(m, &type, o + 3, operands - 3);
+    memcpy(result, &m->values[m->value_at[o[2]] + at], m->types[type].words * sizeof *result);
     m->tainted[o[1]] = m->tainted[o[2]];
 }
 

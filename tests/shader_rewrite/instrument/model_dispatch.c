@@ -11,6 +11,12 @@ static struct model_invocation invocation_of(const struct model_dispatch *dispat
                                              const uint32_t group[3], uint32_t index)
 {
     struct model_invocation invocation = {.local_index = index};
+    if (dispatch->in_quads) {
+        const uint32_t quad = index / 4, across = dispatch->size[0] / 2;
+        index = (quad / across * 2 + (index >> 1 & 1)) * dispatch->size[0] + quad % across * 2 +
+                (index & 1);
+    }
+    invocation.pixel = index;
     for (int d = 0; d < 3; d++) {
         invocation.local_id[d] = index % dispatch->size[d];
         invocation.group_id[d] = group[d];
@@ -39,7 +45,8 @@ static void run_group(struct model *model, struct lockstep *lockstep,
         uint32_t lanes = 0;
         for (uint32_t l = 0; l < LOCKSTEP_LANES && index < count; l++)
             if (dispatch->lanes >> l & 1) {
-                invocations[lanes++] = invocation_of(dispatch, group, index++);
+                invocations[lanes] = invocation_of(dispatch, group, index++);
+                invocations[lanes++].lane = l;
                 present |= UINT64_C(1) << l;
             }
         subgroup++;
@@ -68,7 +75,7 @@ void model_dispatch(struct model *model, const struct model_dispatch *dispatch)
 
 void model_dispatch_together(struct model *model, const struct model_dispatch *dispatch)
 {
-    struct lockstep *lockstep = lockstep_create(model, dispatch->helpers_vote, dispatch->apart);
+    struct lockstep *lockstep = lockstep_create(model, &dispatch->ways);
     run(model, lockstep, dispatch);
     lockstep_destroy(lockstep);
 }

@@ -11,11 +11,11 @@ struct model_dispatch {
     /* The lanes that a subgroup may have, a bit each. Neighbouring invocations fill them in order,
      * as on all software drivers; the last subgroup of a workgroup has what is left. */
     uint64_t lanes;
-    /* Of a fragment shader: invocations are pixels at their global ids. About so many of each 256
-     * are helpers, which vote in operations between lanes or do not. */
+    /* Of a fragment shader: invocations are pixels at their global ids, in one workgroup. About so
+     * many of each 256 are helpers. */
     uint32_t helpers;
-    bool helpers_vote;
-    bool apart; /* lanes that went different ways do not meet again */
+    bool in_quads;             /* four that follow one another are two by two pixels */
+    struct lockstep_ways ways; /* of lanes that run together */
 };
 
 /* Subgroups of a size, with all their lanes. */

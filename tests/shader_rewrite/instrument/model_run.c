@@ -38,6 +38,12 @@ static void set_input(struct model *m, const struct model_variable *variable,
         memcpy(to, m->push, (variable->words < 32 ? variable->words : 32) * sizeof *to);
         return;
     }
+    if (variable->storage == SpvStorageClassUniform) {
+        if (!variable->content)
+            fail_msg("the model has no uniform buffer for %%%u", variable->id);
+        memcpy(to, variable->content, variable->words * sizeof *to);
+        return;
+    }
     if (variable->storage != SpvStorageClassInput)
         return;
     switch (m->builtins[variable->id]) {
@@ -76,6 +82,7 @@ void model_start(struct model *m, const struct model_invocation *in)
     memset(m->own_tainted, 0, m->own_words);
     memcpy(m->tainted, m->undefined, m->words[3]);
     m->helper = in->helper;
+    m->lane = in->lane;
     m->loop_depth = 0;
     for (uint32_t i = 0; i < m->variable_count; i++) {
         const struct model_variable *variable = &m->variables[i];
@@ -86,6 +93,21 @@ void model_start(struct model *m, const struct model_invocation *in)
         /* Other invocations write there too. */
         if (variable->storage == SpvStorageClassWorkgroup && !m->stand_ins)
             memset(&m->own_tainted[variable->at], 1, variable->words);
+    }
+}
+
+void model_output(struct model *m, const struct model_invocation *in)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; m->outputs && !m->helper && i < m->variable_count; i++) {
+        const struct model_variable *variable = &m->variables[i];
+        if (variable->storage != SpvStorageClassOutput)
+            continue;
+        if (at + variable->words > m->outputs_each)
+            fail_msg("a pixel has more outputs than the model has room for");
+        memcpy(m->outputs + (size_t)in->pixel * m->outputs_each + at, &m->own[variable->at],
+               variable->words * sizeof *m->outputs);
+        at += variable->words;
     }
 }
 
@@ -211,6 +233,22 @@ static void atomic(struct model *m, uint32_t opcode, uint32_t *result, const uin
     }
 }
 
+/* OpAtomicCompareExchange. */
+static void exchange(struct model *m, uint32_t *result, const uint32_t *o)
+{
+    const uint32_t words = m->types[o[0]].words;
+    const uint32_t *value = &m->values[m->value_at[o[6]]], *of = &m->values[m->value_at[o[7]]];
+    bool *taint;
+    uint32_t *at = memory(m, &m->values[m->value_at[o[2]]], words, &taint);
+    if (at < m->addressed || at >= m->addressed + m->addressed_words)
+        fail_msg("the model exchanges in what has an address only");
+    model_check_known(m, o[6]);
+    model_check_known(m, o[7]);
+    memcpy(result, at, words * sizeof *result);
+    if (!m->helper && memcmp(at, of, words * sizeof *at) == 0)
+        memcpy(at, value, words * sizeof *at);
+}
+
 static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint32_t operands)
 {
     uint32_t *result = &m->values[m->value_at[o[1]]];
@@ -232,6 +270,9 @@ static void run_value(struct model *m, uint32_t opcode, const uint32_t *o, uint3
     case SpvOpAtomicOr:
     case SpvOpAtomicUMax:
         atomic(m, opcode, result, o);
+        break;
+    case SpvOpAtomicCompareExchange:
+        exchange(m, result, o);
         break;
     case SpvOpArrayLength:
         *result = (uint32_t)m->buffer_words[m->values[m->value_at[o[2]]] - 1];
@@ -275,7 +316,7 @@ void model_phis(struct model *m, size_t *at, uint32_t from)
         memcpy(&m->values[m->value_at[o[1]]], temporary[i],
                m->types[o[0]].words * sizeof(uint32_t));
         m->tainted[o[1]] = temporary[i][15] != 0;
-        if (!m->helper)
+        if (m->watches)
             model_written(m, o[1]);
     }
 }
@@ -340,9 +381,11 @@ bool model_step(struct model *m, size_t at, uint32_t *next)
     case SpvOpTerminateInvocation:
         m->killed++;
         *next = 0;
+        m->returned = false;
         return true;
     case SpvOpReturn:
         *next = 0;
+        m->returned = true;
         return true;
     case SpvOpUnreachable:
         fail_msg("the model came to OpUnreachable");
@@ -359,7 +402,7 @@ bool model_step(struct model *m, size_t at, uint32_t *next)
         if (!model_has_result(opcode))
             return false;
         run_value(m, opcode, o, operands);
-        if (m->watches && !m->helper)
+        if (m->watches)
             model_written(m, o[1]);
         return false;
     }
@@ -389,4 +432,6 @@ void model_execute(struct model *m, const struct model_invocation *invocation)
         from = label;
         label = run_block(m, at);
     }
+    if (m->returned)
+        model_output(m, invocation);
 }

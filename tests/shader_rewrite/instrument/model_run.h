@@ -33,6 +33,7 @@ struct model_variable {
     uint32_t id, storage;
     uint32_t at, words; /* in the invocation's own memory */
     uint32_t initializer;
+    uint32_t *content; /* of a uniform buffer; malloc'ed */
 };
 
 /* One entry of a block by lanes of the subgroup together; or one write of what is watched. */
@@ -40,6 +41,8 @@ struct model_instance {
     uint32_t label; /* MODEL_WATCHED or MODEL_TURNS + number: of what is watched */
     uint32_t lanes, zero_lanes;
     uint64_t key;
+    uint64_t there, zero, counted; /* of quads that are watched: lanes, helpers too, of which some
+                                      are zero, and some are no helpers */
 };
 #define MODEL_WATCHED 0x80000000u
 #define MODEL_TURNS 0x40000000u
@@ -73,6 +76,8 @@ struct model {
     uint32_t push[32];
     uint64_t address; /* where a buffer's device address leads to */
     uint32_t *addressed;
+    uint32_t *outputs;
+    uint32_t outputs_each;
     bool stand_ins; /* model_use_stand_ins */
     size_t addressed_words;
 
@@ -82,6 +87,8 @@ struct model {
     uint32_t *own;
     bool *own_tainted;
     bool helper;
+    uint32_t lane; /* where quads are watched */
+    bool returned; /* else it was killed; of one that is over */
     struct {
         uint32_t header, merge;
         uint64_t iteration;
@@ -102,10 +109,11 @@ struct model {
     uint32_t turn_loop_count, turns_each;
     struct model_counts *turn_counts; /* turns_each a loop */
     struct model_counts entry_counts;
-    uint64_t killed;
+    uint64_t killed, votes[2];
 };
 
 bool model_has_result(uint32_t opcode);
+bool model_ends_block(uint32_t opcode);
 void model_enter(struct model *model, uint32_t label);
 /* A value was written. */
 void model_written(struct model *model, uint32_t id);
@@ -122,8 +130,16 @@ void model_phis(struct model *model, size_t *at, uint32_t from);
 /* Runs one instruction. true: it ended the block, and *next is the label to go to; 0: it is over.
  */
 bool model_step(struct model *model, size_t at, uint32_t *next);
+/* It has returned, and was started as this one. */
+void model_output(struct model *model, const struct model_invocation *invocation);
 /* What is computed of operands alone. */
 void model_compute(struct model *model, uint32_t opcode, const uint32_t *operands, uint32_t count);
+/* Of a composite of the type, the word that a part begins at, by literals; *type is the part's. */
+uint32_t model_part(const struct model *model, uint32_t *type, const uint32_t *path,
+                    uint32_t length);
+/* As the processor computes it. false: it is none of these. */
+bool model_function(const struct model *model, uint32_t opcode, const uint32_t *operands,
+                    uint32_t count, uint32_t *result);
 /* Stands in for a value that is not known, or for an input. false: nothing may (the caller
  * taints). */
 bool model_stand_in(struct model *model, uint32_t opcode, const uint32_t *operands, uint32_t count);

@@ -1,4 +1,4 @@
-#include "tests/shader_rewrite/instrument/modelled.h"
+#include "tests/shader_rewrite/instrument/modelled_run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void give(struct modelled *call, struct model *model)
+void modelled_give(struct modelled *call, struct model *model)
 {
     for (size_t i = 0; i < call->words[call->output]; i++)
         call->buffers[call->output][i] = 0x5a5a5a5a;
@@ -18,14 +18,16 @@ static void give(struct modelled *call, struct model *model)
             model_set_buffer(model, b, call->buffers[b], call->words[b]);
     if (call->push)
         model_set_push(model, call->push, call->push_words);
+    if (call->uniform)
+        model_set_uniform(model, call->uniform_binding, call->uniform, call->uniform_words);
     if (call->stand_ins)
         model_use_stand_ins(model);
 }
 
-static void run_together(void *user, struct model *model)
+void modelled_run_together(void *user, struct model *model)
 {
     struct modelled *call = user;
-    give(call, model);
+    modelled_give(call, model);
     model_dispatch_together(model, &call->dispatch);
     const uint32_t *output = call->buffers[call->output];
     for (size_t i = 0; i < call->words[call->output]; i++)
@@ -43,16 +45,16 @@ void modelled_find_truth(struct modelled *call)
     call->expected = malloc(size);
     assert_true(points && call->expected);
     exact_watch_turns(shader, model);
-    give(call, model);
+    modelled_give(call, model);
     model_dispatch(model, &call->dispatch);
     memcpy(call->expected, call->buffers[call->output], size);
     for (uint32_t p = 0; p < shader->points.count; p++)
         points[p] = model_block(model, shader->points.points[p].label);
-    call->truth = (struct exact_truth){.entry = model_entry(model),
-                                       .points = points,
-                                       .turns = exact_turns(shader, model),
-                                       .subgroups = call->dispatch.apart ? EXACT_SUBGROUPS_UNKNOWN
-                                                                         : EXACT_SUBGROUPS_KNOWN};
+    call->truth = (struct exact_truth){
+        .entry = model_entry(model),
+        .points = points,
+        .turns = exact_turns(shader, model),
+        .subgroups = call->dispatch.ways.apart ? EXACT_SUBGROUPS_UNKNOWN : EXACT_SUBGROUPS_KNOWN};
     model_destroy(model);
 }
 
@@ -65,7 +67,7 @@ void modelled_forget(struct modelled *call)
 
 void modelled_check(struct modelled *call, const struct exact_variant *variant)
 {
-    const struct exact_modelled modelled = {.run = run_together,
+    const struct exact_modelled modelled = {.run = modelled_run_together,
                                             .user = call,
                                             .subgroup_size = call->told,
                                             .sums_outlive_loops = call->sums_outlive_loops};
@@ -89,9 +91,9 @@ void modelled_check_all(struct modelled *call, bool wide)
 
 void modelled_check_apart(struct modelled *call, bool wide)
 {
-    call->dispatch.apart = true;
+    call->dispatch.ways.apart = true;
     modelled_find_truth(call);
     modelled_check_all(call, wide);
     modelled_forget(call);
-    call->dispatch.apart = false;
+    call->dispatch.ways.apart = false;
 }

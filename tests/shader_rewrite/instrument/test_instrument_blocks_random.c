@@ -83,7 +83,7 @@ static void begin(uint64_t seed, struct modelled *call)
     }
     memcpy(call->dispatch.size, (const uint32_t[3]){WIDTH, HEIGHT, 1}, sizeof call->dispatch.size);
     call->dispatch.helpers = (uint32_t)(seed % 8 / 2) * 40;
-    call->dispatch.helpers_vote = seed / 8 % 2;
+    call->dispatch.ways.helpers_vote = seed / 8 % 2;
 }
 
 static void test_random_shaders(void **state)

@@ -182,6 +182,12 @@ static uint32_t count_exits(const struct pm_ir_function *function, uint32_t loop
     return exits;
 }
 
+uint32_t pm_loop_ways_out(const struct pm_ir_function *function, uint32_t loop)
+{
+    const struct pm_ir_block *exit = NULL;
+    return count_exits(function, loop, &exit);
+}
+
 uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop)
 {
     const struct pm_ir_block *exit = NULL;

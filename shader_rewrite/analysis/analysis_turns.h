@@ -20,6 +20,9 @@ uint32_t pm_loop_turns(const struct pm_ir_function *function, uint32_t loop);
  * it a return, a kill, or one out of a loop around it. */
 uint32_t pm_loop_turns_always(const struct pm_ir_function *function, uint32_t loop);
 
+/* How many ways lead out of it, ends of the lane among them. */
+uint32_t pm_loop_ways_out(const struct pm_ir_function *function, uint32_t loop);
+
 /* Whether it shows that what leads to a loop's exit, and to its first turn, runs once more than the
  * rest: it has an effect, or a value of its own is used behind the loop. SPIRV-Tools' unroller
  * leaves that last time out (LoopUnrollerUtilsImpl::FullyUnroll, v2025.1). Of a loop with several

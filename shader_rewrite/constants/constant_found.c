@@ -9,6 +9,7 @@
 
 struct finding {
     const struct pm_ir_module *original;
+    struct pm_ir_function *before;   /* of the original */
     struct pm_ir_function *function; /* of what was made */
     struct pm_arena *arena;
     struct pm_constant_found *found;
@@ -104,14 +105,14 @@ static bool is_inside(const struct pm_loops *loops, uint32_t loop, uint32_t bloc
     return pm_loop_is_around(loops, loop, loops->loop_of[block]);
 }
 
-/* Adds the constants of an instruction that the original has not there; *told: whether it has
- * one. */
-static bool find_constants(struct finding *f, const struct pm_ir_instr *instr, bool *told)
+/* Adds the constants of an instruction, all or those that the original has not there; *told:
+ * whether it has one. */
+static bool find_constants(struct finding *f, const struct pm_ir_instr *instr, bool all, bool *told)
 {
     for (uint32_t o = 0; instr && instr->result && o < instr->operand_count; o++) {
         const struct pm_ir_instr *operand = pm_ir_operand_instr(instr, o);
         if (!operand || !pm_ir_opcode_is(operand->opcode, PM_IR_OP_CONSTANT) ||
-            known_before(f->original, instr, o) == PM_KNOWN_CONSTANT)
+            (!all && known_before(f->original, instr, o) == PM_KNOWN_CONSTANT))
             continue;
         *told = true;
         if (!add(f, instr, o))
@@ -120,14 +121,30 @@ static bool find_constants(struct finding *f, const struct pm_ir_instr *instr, b
     return true;
 }
 
+/* Whether a loop has lost its other ways out, as a return in a branch that is gone: then a compiler
+ * may know its turns that did not, though what counts them is as it was. */
+static bool is_left_one_way(const struct finding *f, uint32_t loop)
+{
+    const uint32_t header = pm_loops(f->function)->loops[loop].header;
+    const uint32_t label = pm_cfg(f->function)->blocks[header]->label->result->id;
+    const struct pm_loops *before = pm_loops(f->before);
+    if (pm_loop_ways_out(f->function, loop) > 1)
+        return false;
+    for (uint32_t l = 0; l < before->count; l++)
+        if (pm_cfg(f->before)->blocks[before->loops[l].header]->label->result->id == label)
+            return pm_loop_ways_out(f->before, l) > 1;
+    return true;
+}
+
 /* By what a compiler could count a loop's turns: where it begins, and what it ends by. */
 static bool find_counted(struct finding *f, uint32_t loop, bool *told)
 {
+    const bool all = is_left_one_way(f, loop);
     const struct pm_cfg *cfg = pm_cfg(f->function);
     const struct pm_loops *loops = pm_loops(f->function);
     const struct pm_ir_block *header = cfg->blocks[loops->loops[loop].header];
     for (const struct pm_ir_instr *i = header->body.first; i && i->opcode == SpvOpPhi; i = i->next)
-        if (!is_float(i) && !find_constants(f, i, told))
+        if (!is_float(i) && !find_constants(f, i, all, told))
             return false;
     for (uint32_t b = 0; b < cfg->count; b++) {
         const struct pm_ir_instr *end = pm_ir_terminator(cfg->blocks[b]);
@@ -137,7 +154,7 @@ static bool find_counted(struct finding *f, uint32_t loop, bool *told)
         const bool leaves = !is_inside(loops, loop, cfg->flow.successors[first]) ||
                             !is_inside(loops, loop, cfg->flow.successors[first + 1]);
         const struct pm_ir_instr *condition = pm_ir_operand_instr(end, 0);
-        if (leaves && condition->opcode != SpvOpPhi && !find_constants(f, condition, told))
+        if (leaves && condition->opcode != SpvOpPhi && !find_constants(f, condition, all, told))
             return false;
     }
     return true;
@@ -160,8 +177,7 @@ static bool find_turns(struct finding *f)
 static bool compare(struct finding *f, struct pm_ir_module *original, struct pm_ir_module *made,
                     struct pm_error *error)
 {
-    struct pm_ir_function *before;
-    if (!mark(original, &before, error) || !mark(made, &f->function, error))
+    if (!mark(original, &f->before, error) || !mark(made, &f->function, error))
         return false;
     for (const struct pm_ir_block *b = f->function->first_block; b; b = b->next)
         for (struct pm_ir_instr *i = b->body.first; i; i = i->next)

@@ -2,6 +2,7 @@
  * the same bits is specialize_constants_values'. */
 #include "tests/shader_rewrite/constants/constant_subject.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tests/cmocka_includes.h"
@@ -135,6 +136,49 @@ static void test_hidden_turns(void **state)
     assert_int_equal(pm_test_count(&out.words, "OpBitwiseOr %uint %uint_5 "), 1);
     assert_int_equal(pm_test_count(&out.words, "%uint_5"), 2);
     pm_specialized_constants_finish(&out);
+}
+
+/* How many constants are hidden of a loop of two turns, in which a branch is gone for the known
+ * word. way: what the branch does; made: what comes of the float that begins with 7. */
+static int hidden_of_loop(const char *way, const char *made)
+{
+    static const char before[] =
+        LOAD_PUSH_UINT("mode", "%u0") "%on = OpIEqual %bool %mode %u3\nOpBranch %h\n"
+                                      "%h = OpLabel\n"
+                                      "%i = OpPhi %uint %u0 %begin %i1 %c\n"
+                                      "%x = OpPhi %float %f7 %begin %x1 %c\n"
+                                      "OpLoopMerge %m %c None\nOpBranch %b\n"
+                                      "%b = OpLabel\n"
+                                      "OpSelectionMerge %n None\nOpBranchConditional %on %t %n\n"
+                                      "%t = OpLabel\n";
+    static const char behind[] = "OpBranch %c\n"
+                                 "%c = OpLabel\n%i1 = OpIAdd %uint %i %u1\n"
+                                 "%go = OpULessThan %bool %i1 %u2\n"
+                                 "OpBranchConditional %go %h %m\n"
+                                 "%m = OpLabel\n%result = OpFAdd %float %x1 %v0\n";
+    const struct pm_constant_known other = push(0, 4);
+    char body[2048];
+    snprintf(body, sizeof(body), "%s%s%%n = OpLabel\n%s%s", before, way, made, behind);
+    struct pm_specialized_constants out = specialize(body, &other, 1);
+    assert_int_equal(pm_test_count(&out.words, "OpBranchConditional"), 1);
+    const int hidden = pm_test_count(&out.words, "OpBitwiseOr %uint");
+    pm_specialized_constants_finish(&out);
+    return hidden;
+}
+
+/* Without the return a compiler may unroll the loop, and fold what the float that begins with a
+ * literal is an operand of: its turns are hidden, though what counts them is as it was. */
+static void test_turns_without_return(void **state)
+{
+    (void)state;
+    static const char log[] = "%l = OpExtInst %float %glsl Log %x\n"
+                              "%x1 = OpFAdd %float %l %v0\n";
+    static const char sum[] = "%x1 = OpFAdd %float %x %v0\n";
+    static const char store[] = "%p2 = OpAccessChain %element %out %u0 %at\n"
+                                "OpStore %p2 %v0\nOpBranch %n\n";
+    assert_int_equal(hidden_of_loop("OpReturn\n", log), 2);
+    assert_int_equal(hidden_of_loop("OpReturn\n", sum), 0);
+    assert_int_equal(hidden_of_loop(store, log), 0);
 }
 
 /* Floats stay for the device to compute; a comparison of one is known, x * 1 is x, 0 * x is 0. */
@@ -368,12 +412,19 @@ static void test_bad_input(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_branch),      cmocka_unit_test(test_worth),
-        cmocka_unit_test(test_no_turns),    cmocka_unit_test(test_hidden_turns),
-        cmocka_unit_test(test_floats),      cmocka_unit_test(test_unusual_floats),
-        cmocka_unit_test(test_made_floats), cmocka_unit_test(test_chosen_floats),
-        cmocka_unit_test(test_guard),       cmocka_unit_test(test_guard_and_functions),
-        cmocka_unit_test(test_zeroes),      cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_branch),
+        cmocka_unit_test(test_worth),
+        cmocka_unit_test(test_no_turns),
+        cmocka_unit_test(test_hidden_turns),
+        cmocka_unit_test(test_turns_without_return),
+        cmocka_unit_test(test_floats),
+        cmocka_unit_test(test_unusual_floats),
+        cmocka_unit_test(test_made_floats),
+        cmocka_unit_test(test_chosen_floats),
+        cmocka_unit_test(test_guard),
+        cmocka_unit_test(test_guard_and_functions),
+        cmocka_unit_test(test_zeroes),
+        cmocka_unit_test(test_bad_input),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

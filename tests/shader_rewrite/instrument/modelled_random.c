@@ -1,6 +1,7 @@
 #include "tests/shader_rewrite/instrument/modelled_random.h"
 
 #include "tests/shader_rewrite/spirv_text.h"
+#include "tests/shader_rewrite/translated.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,6 +49,11 @@ void modelled_random_begin(uint64_t seed, const struct random_shader_options *op
     char *text = random_shader_text(seed, options);
     call->shader.original = pm_test_assemble(text, 3);
     free(text);
+    if (seed % 3 == 2) {
+        struct pm_words plain = call->shader.original;
+        call->shader.original = pm_test_translated(&plain);
+        pm_words_finish(&plain);
+    }
     exact_prepare(&call->shader, &target, NULL, 0);
     if (options->stage == PM_STAGE_COMPUTE) {
         find_size(&call->shader.original, call->dispatch.size);

@@ -1,8 +1,8 @@
 /*
  * Random shaders (random_shader.h) as the model calls them: compute shaders in some workgroups, and
  * fragment shaders over a small picture, with lanes that are helpers from the beginning, are
- * killed, or demoted. What the model does not know of their operations stands in
- * (model_use_stand_ins).
+ * killed, or demoted. One in three is as a translation layer has it (translated.h). What the model
+ * does not know of their operations stands in (model_use_stand_ins).
  */
 #pragma once
 

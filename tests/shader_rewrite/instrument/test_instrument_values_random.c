@@ -33,6 +33,7 @@ static struct random_shader_options options_of(uint64_t seed)
         .words = seed % 5 > 2,
         .uniforms = seed % 3 != 0,
         .raw_copies = seed % 7 == 2,
+        .specials = seed % 8 >= 6,
         .statements = RANDOM_SHADER_STATEMENTS,
     };
 }

@@ -1,9 +1,10 @@
-/* Random shaders, specialized for zeros and for known words and optimized by blocks by profiles
- * that no honest client sends, write the bits that they write as they are, in subgroups of 16, 32
- * and 64 lanes, whole ones and such that lack lanes: no driver at hand has more than 8. The model
- * runs both, the lanes of a subgroup together (lockstep.h), so that votes, quads and derivatives
- * are those of such subgroups; functions are the processor's, and what textures give is made up of
- * where they are read. With no guard against a driver's quirks, and with all.
+/* Random shaders, and the offload RFC's kernels, specialized for zeros and for known words and
+ * optimized by blocks by profiles that no honest client sends, write the bits that they write as
+ * they are, in subgroups of 16, 32 and 64 lanes, whole ones and such that lack lanes: no driver at
+ * hand has more than 8. The model runs both, the lanes of a subgroup together (lockstep.h), so that
+ * votes, quads and derivatives are those of such subgroups; functions are the processor's, and what
+ * textures give is made up of where they are read. With no guard against a driver's quirks, and
+ * with all.
  *
  *   test_shader_rewrite_specialized_lockstep [FIRST [COUNT]]     these seeds only
  */
@@ -13,6 +14,7 @@
 #include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/instrument/modelled_random.h"
 #include "tests/shader_rewrite/instrument/modelled_run.h"
+#include "tests/shader_rewrite/instrument/rfc_kernels.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +24,7 @@
 #include "tests/cmocka_includes.h"
 
 enum { SEEDS = 16, SIZES = 4, PIXEL = 4, PIXELS = RANDOM_SHADER_WIDTH * RANDOM_SHADER_HEIGHT };
+enum { MOST_RAN = 2 * (ADVERSARY_WAYS + ADVERSARY_CONSTANT_WAYS + ADVERSARY_BLOCK_WAYS) };
 enum { BUFFER = 2 * RANDOM_SHADER_PLACES, WRITTEN = BUFFER + PIXEL * PIXELS };
 
 static uint64_t first_seed = 1, seed_count = SEEDS;
@@ -34,6 +37,8 @@ struct subject {
     struct random_shader_options options;
     struct modelled call;
     uint32_t expected[SIZES][WRITTEN];
+    uint64_t ran[MOST_RAN]; /* what was run, by a hash of the words: much comes out twice */
+    uint32_t ran_count;
 };
 
 /* A whole size each, and one that lacks lanes. */
@@ -75,10 +80,22 @@ static void run(struct subject *s, const struct pm_words *words, uint32_t size, 
     normalize(written + RANDOM_SHADER_PLACES, WRITTEN - RANDOM_SHADER_PLACES, s->options.specials);
 }
 
+static bool has_run(struct subject *s, const struct pm_words *words)
+{
+    uint64_t hash = words->count;
+    for (size_t i = 0; i < words->count; i++)
+        hash = (hash ^ words->data[i]) * 0x9e3779b97f4a7c15u, hash ^= hash >> 29;
+    for (uint32_t i = 0; i < s->ran_count; i++)
+        if (s->ran[i] == hash)
+            return true;
+    s->ran[s->ran_count++] = hash;
+    return false;
+}
+
 static void check(struct subject *s, const char *name, const struct pm_words *words)
 {
     static uint32_t written[WRITTEN];
-    if (!words->count)
+    if (!words->count || has_run(s, words))
         return;
     seen.variants++;
     for (uint32_t size = 0; size < SIZES; size++) {
@@ -160,6 +177,18 @@ static struct random_shader_options options_of(uint64_t seed)
     };
 }
 
+static void check_all(struct subject *s)
+{
+    for (uint32_t size = 0; size < SIZES; size++)
+        run(s, &s->call.shader.canonical, size, s->expected[size]);
+    for (int guarded = 0; guarded < 2; guarded++) {
+        const struct pm_driver *driver = guarded ? NULL : &no_quirks;
+        check_zeros(s, driver);
+        check_words(s, driver);
+        check_blocks(s, driver);
+    }
+}
+
 /* All that votes, moves code or copies it was there, and went both ways. */
 static void report(void)
 {
@@ -183,17 +212,38 @@ static void test_random_shaders(void **state)
         static struct subject s;
         s = (struct subject){.seed = seed, .options = options_of(seed)};
         modelled_random_begin(seed, &s.options, &s.call);
-        for (uint32_t size = 0; size < SIZES; size++)
-            run(&s, &s.call.shader.canonical, size, s.expected[size]);
-        for (int guarded = 0; guarded < 2; guarded++) {
-            const struct pm_driver *driver = guarded ? NULL : &no_quirks;
-            check_zeros(&s, driver);
-            check_words(&s, driver);
-            check_blocks(&s, driver);
-        }
+        check_all(&s);
         exact_finish(&s.call.shader);
     }
     report();
+}
+
+/* What they are pushed, from a uniform buffer: so that a guard is there, which sees other words. */
+static void test_rfc(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"rfc_branch.comp", "rfc_sink.comp"};
+    static const struct rfc_kernel *const kernels[] = {&rfc_uniform, &rfc_divergent, &rfc_hot};
+    for (uint64_t k = 0; k < 3; k++) {
+        static struct subject s;
+        static uint32_t input[RFC_WORDS], words[RANDOM_SHADER_PUSH];
+        rfc_fill(input);
+        memcpy(words, kernels[k % 3]->push, sizeof kernels[0]->push);
+        s = (struct subject){.seed = k,
+                             .call = {.buffers = {input},
+                                      .words = {RFC_WORDS, RFC_WORDS},
+                                      .output = 1,
+                                      .push = words,
+                                      .push_words = RANDOM_SHADER_PUSH,
+                                      .uniform = words,
+                                      .uniform_binding = RFC_UNIFORM_BINDING,
+                                      .uniform_words = RANDOM_SHADER_PUSH,
+                                      .stand_ins = true,
+                                      .dispatch = {.groups = {1, 1, 1}, .size = {33, 1, 1}}}};
+        rfc_load(names[k % 2], k != 1, &s.call.shader);
+        check_all(&s);
+        exact_finish(&s.call.shader);
+    }
 }
 
 int main(int argc, char **argv)
@@ -202,6 +252,9 @@ int main(int argc, char **argv)
         first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
     if (argc > 2)
         seed_count = strtoull(argv[2], NULL, 0);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_shaders)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_shaders),
+        cmocka_unit_test(test_rfc),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,12 +7,51 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
 const struct rfc_kernel rfc_uniform = {"uniform", {RFC_TURNS, 0}},
                         rfc_divergent = {"divergent", {RFC_TURNS, 1}},
                         rfc_hot = {"divergent and hot", {104, 1}};
+
+static void move_to_uniform(struct pm_words *words)
+{
+    uint32_t variable = 0;
+    size_t annotations = 0;
+    for (size_t at = 5; at < words->count; at += words->data[at] >> 16) {
+        uint32_t *o = words->data + at;
+        if ((o[0] & 0xffff) == SpvOpDecorate)
+            annotations = at;
+        if ((o[0] & 0xffff) == SpvOpTypePointer && o[2] == SpvStorageClassPushConstant)
+            o[2] = SpvStorageClassUniform;
+        if ((o[0] & 0xffff) == SpvOpVariable && o[3] == SpvStorageClassPushConstant) {
+            o[3] = SpvStorageClassUniform;
+            variable = o[2];
+        }
+    }
+    assert_true(annotations && variable);
+    const uint32_t decorate = 4u << 16 | SpvOpDecorate;
+    const uint32_t place[8] = {decorate, variable, SpvDecorationDescriptorSet, 0,
+                               decorate, variable, SpvDecorationBinding,       RFC_UNIFORM_BINDING};
+    words->data = realloc(words->data, words->count * sizeof(uint32_t) + sizeof place);
+    assert_non_null(words->data);
+    memmove(words->data + annotations + 8, words->data + annotations,
+            (words->count - annotations) * sizeof(uint32_t));
+    memcpy(words->data + annotations, place, sizeof place);
+    words->count += 8;
+}
+
+void rfc_load(const char *name, bool uniform, struct exact_shader *shader)
+{
+    static const struct pm_target target = {.vulkan_minor = 3};
+    *shader = (struct exact_shader){.name = name, .stage = PM_STAGE_COMPUTE};
+    pm_gpu_load(PM_TEST_EXACT, name, &shader->original.data, &shader->original.count);
+    if (uniform)
+        move_to_uniform(&shader->original);
+    exact_prepare(shader, &target, NULL, 0);
+}
 
 void rfc_fill(uint32_t *input)
 {

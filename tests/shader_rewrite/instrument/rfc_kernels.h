@@ -12,6 +12,7 @@ enum {
     RFC_TURNS = 416,
     RFC_WORDS = 1024, /* of the input, and of the output */
     RFC_MOST_BLOCKS = 32,
+    RFC_UNIFORM_BINDING = 9,
 };
 
 struct rfc_kernel {
@@ -19,6 +20,10 @@ struct rfc_kernel {
     uint32_t push[2]; /* period, divergent */
 };
 extern const struct rfc_kernel rfc_uniform, rfc_divergent, rfc_hot;
+
+/* A kernel's file, to be finished with exact_finish. uniform: what it is pushed it reads from a
+ * uniform buffer instead. */
+void rfc_load(const char *name, bool uniform, struct exact_shader *shader);
 
 void rfc_fill(uint32_t *input);
 

@@ -10,13 +10,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
-#include <spirv/unified1/spirv.h>
 
-enum { WORDS = 4096, UNIFORM_WORDS = 128, CONTENTS = 7, UNIFORM_BINDING = 9 };
+enum { WORDS = 4096, UNIFORM_WORDS = 128, CONTENTS = 7 };
 
 /* Lanes of subgroups. */
 static const uint64_t shapes[] = {
@@ -39,7 +37,7 @@ static void begin(struct modelled *call)
     *call = (struct modelled){.buffers = {input, output},
                               .words = {WORDS, WORDS},
                               .output = 1,
-                              .uniform_binding = UNIFORM_BINDING,
+                              .uniform_binding = RFC_UNIFORM_BINDING,
                               .uniform_words = UNIFORM_WORDS};
 }
 
@@ -52,45 +50,6 @@ static void check_zeros(struct modelled *call, uint32_t way, struct modelled_see
 
 /* ---- the RFC's ---- */
 
-/* What the kernel is pushed it reads from a uniform buffer instead. */
-static void move_to_uniform(struct pm_words *words)
-{
-    uint32_t variable = 0;
-    size_t annotations = 0;
-    for (size_t at = 5; at < words->count; at += words->data[at] >> 16) {
-        uint32_t *o = words->data + at;
-        if ((o[0] & 0xffff) == SpvOpDecorate)
-            annotations = at;
-        if ((o[0] & 0xffff) == SpvOpTypePointer && o[2] == SpvStorageClassPushConstant)
-            o[2] = SpvStorageClassUniform;
-        if ((o[0] & 0xffff) == SpvOpVariable && o[3] == SpvStorageClassPushConstant) {
-            o[3] = SpvStorageClassUniform;
-            variable = o[2];
-        }
-    }
-    assert_true(annotations && variable);
-    const uint32_t place[8] = {
-        4u << 16 | SpvOpDecorate, variable, SpvDecorationDescriptorSet, 0,
-        4u << 16 | SpvOpDecorate, variable, SpvDecorationBinding,       UNIFORM_BINDING};
-    words->data = realloc(words->data, words->count * 4 + sizeof place);
-    assert_non_null(words->data);
-    memmove(words->data + annotations + 8, words->data + annotations,
-            (words->count - annotations) * 4);
-    memcpy(words->data + annotations, place, sizeof place);
-    words->count += 8;
-}
-
-static void load_kernel(struct modelled *call, bool uniform)
-{
-    static const struct pm_target target = {.vulkan_minor = 3};
-    call->shader = (struct exact_shader){.name = "rfc_branch.comp", .stage = PM_STAGE_COMPUTE};
-    pm_gpu_load(PM_TEST_EXACT, call->shader.name, &call->shader.original.data,
-                &call->shader.original.count);
-    if (uniform)
-        move_to_uniform(&call->shader.original);
-    exact_prepare(&call->shader, &target, NULL, 0);
-}
-
 static void test_rfc(void **state)
 {
     (void)state;
@@ -100,8 +59,8 @@ static void test_rfc(void **state)
     struct modelled_seen zeros = {0}, words = {0};
     begin(&pushed);
     begin(&uniform);
-    load_kernel(&pushed, false);
-    load_kernel(&uniform, true);
+    rfc_load("rfc_branch.comp", false, &pushed.shader);
+    rfc_load("rfc_branch.comp", true, &uniform.shader);
     /* The last word of the sequence is one more than are told apart. */
     static const uint32_t contents[CONTENTS][2] = {{7, 0}, {9, 0}, {7, 1}, {104, 1},
                                                    {5, 1}, {3, 2}, {11, 0}};

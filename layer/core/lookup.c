@@ -62,7 +62,7 @@ static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
 static bool grow(struct pm_lookup *lookup)
 {
     struct pm_lookup_slots *old = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
-    size_t count = old != NULL ? (old->mask + 1) * 2 : SMALLEST;
+    size_t count = old != NULL ? (size_t)(old->mask + 1) * 2 : SMALLEST;
     while (count < (lookup->used + 1) * 4)
         count *= 2;
     struct pm_lookup_slots *slots = calloc(1, sizeof *slots + count * sizeof slots->slot[0]);

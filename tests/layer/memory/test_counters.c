@@ -196,7 +196,7 @@ static struct pm_counter_block use(struct pm_counters *counters, uint64_t bytes,
     assert_true(pm_counters_allocate(counters, bytes, zero, &block, NULL));
     for (uint64_t i = 0; zero && i < block.bytes; i++)
         assert_int_equal(memory[block.offset + i], 0);
-    memset(memory + block.offset, 7, block.bytes);
+    memset(memory + block.offset, 7, (size_t)block.bytes);
     return block;
 }
 

@@ -51,6 +51,9 @@ struct pm_timed {
     struct pm_trial *trial;
     uint32_t track, pair;
     bool variant;
+    uint32_t turn;   /* of a render pass instance that executes secondary command buffers: the use
+                        of the track, + 1; 0: none (trial/executed_passes.h) */
+    bool mixed;      /* likewise: not all in it has this side */
     bool inherited;  /* in a secondary command buffer: how large its render area is says only what
                         executes that */
     int64_t charged; /* for the pair, by its first half (trial/budget.h) */
@@ -80,6 +83,8 @@ struct pm_pass_instance {
     bool inherited;          /* it is that of what executes the recording, a secondary one */
     bool executes;           /* its calls are in secondary ones */
     bool unknown;            /* of one of these it is not known what it does */
+    bool mixed;              /* where inherited: a side of a trial could not be bound in it */
+    uint64_t group;          /* likewise: tells its render pass from others */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */
     uint64_t work;           /* of its render area (pm_trial_work) */
     uint32_t measurement;    /* of it, or reserved for one of its draws; PM_TIMING_NONE */

@@ -103,6 +103,16 @@ VKAPI_ATTR void VKAPI_CALL pm_FreeCommandBuffers(VkDevice handle, VkCommandPool 
     }
 }
 
+/* Tells it from others by what it renders to. */
+static uint64_t attachments_of(const VkCommandBufferInheritanceRenderingInfo *rendering)
+{
+    uint64_t what = pm_random_mix(rendering->viewMask);
+    for (uint32_t i = 0; i < rendering->colorAttachmentCount; i++)
+        what = pm_random_mix(what + (uint64_t)rendering->pColorAttachmentFormats[i]);
+    what = pm_random_mix(what + (uint64_t)rendering->depthAttachmentFormat);
+    return pm_random_mix(what + (uint64_t)rendering->stencilAttachmentFormat);
+}
+
 /* The render pass instance in which a secondary command buffer is to be executed. */
 static struct pm_pass_beginning inherited_by(const VkCommandBufferInheritanceInfo *info)
 {
@@ -110,12 +120,14 @@ static struct pm_pass_beginning inherited_by(const VkCommandBufferInheritanceInf
     if (info == NULL)
         return (struct pm_pass_beginning){.whole = false};
     if (info->renderPass != VK_NULL_HANDLE)
-        return (struct pm_pass_beginning){.whole = true, .render_pass = info->renderPass};
+        return (struct pm_pass_beginning){
+            .whole = true, .render_pass = info->renderPass, .what = PM_BITS(info->renderPass)};
     const VkCommandBufferInheritanceRenderingInfo *rendering =
         pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO);
     return (struct pm_pass_beginning){
         .whole = rendering != NULL && (rendering->flags & ~executes) == 0,
         .views = rendering != NULL && rendering->viewMask != 0,
+        .what = rendering != NULL ? attachments_of(rendering) : 0,
     };
 }
 

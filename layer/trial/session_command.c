@@ -20,18 +20,6 @@ void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t wor
         pm_timing_start(command, pass->measurement);
 }
 
-void pm_session_pass_begins_anew(struct pm_command *command, bool worth)
-{
-    struct pm_pass_instance *pass = &command->pass;
-    pass->executes = true;
-    if (!worth || !pm_session_trials_are_awake(command->device->sessions))
-        return;
-    pass->measurement = pm_timing_reserve(command);
-    pass->started = pass->measurement != PM_TIMING_NONE;
-    if (pass->started)
-        pm_timing_start(command, pass->measurement);
-}
-
 /* The trial takes part in the instance. */
 static void take_part(struct pm_timed_uses *timed, struct pm_session_trial *trial)
 {
@@ -79,12 +67,12 @@ void pm_session_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
     struct pm_timed_uses timed = {.count = 0};
-    pass->worth = false;
     for (uint32_t i = 0; i < pass->timed.session_count; i++)
         pass->worth = pass->worth || pm_session_awaits(pass->timed.trials[i], pass->slot);
     /* While they are paused, or were, it is not known on which side the rest of it was. */
-    const bool whole =
-        pass->started && !pass->unknown && !pm_sampling_is_paused(command->device->sampling);
+    const bool whole = pass->started && !pass->unknown &&
+                       pm_timing_resets(command->device->timing) &&
+                       !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; i < pass->timed.session_count; i++) {
         struct pm_session_trial *trial = pass->timed.trials[i];
         if (!whole) {

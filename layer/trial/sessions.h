@@ -94,14 +94,11 @@ void pm_session_take(struct pm_session_use *use, double nanoseconds);
 
 /* ---- session_command.c: in a recording that takes part ---- */
 
-/* Outside of a render pass instance, before it begins; what is bound in it, or in a secondary
- * command buffer that is recorded for one; what it executes; when it has ended. */
+/* Outside of a render pass instance, before it begins, where it may be submitted more than once;
+ * what is bound in it, or in a secondary command buffer that is recorded for one; what it executes;
+ * when it has ended. */
 void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work);
 void pm_session_pass_bound(struct pm_command *command);
 void pm_session_pass_executes(struct pm_command *command, uint32_t count,
                               const VkCommandBuffer *buffers);
 void pm_session_pass_ended(struct pm_command *command);
-
-/* The same of a recording for one submission, whose instance executes secondary command buffers:
- * one that was worth it the last time is timed. */
-void pm_session_pass_begins_anew(struct pm_command *command, bool worth);

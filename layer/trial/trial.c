@@ -132,6 +132,7 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake)
     if (atomic_load(&trial->awake) == awake)
         return;
     atomic_store(&trial->awake, awake);
+    atomic_store(&trial->unmeasured, 0);
     atomic_store(&trial->used_at, pm_trials_now(trial->owner));
     pm_sampling_try(trial->owner->device->sampling, awake ? 1 : -1);
 }

@@ -9,8 +9,8 @@
  * render pass, with as many workgroups (from 64 on to an eighth) or as large a render area; what is
  * of another size takes longer or shorter for that alone. Where sizes are many, what comes once
  * begins no pair. How large a render area is that a draw in a secondary command buffer has is known
- * once a primary one executes it, when its side was chosen long ago: such a use makes a pair with
- * the last one of its size on the other side.
+ * once a primary one executes it, when its side was chosen long ago, and in which instance: such a
+ * use makes a pair with the last one of its size on the other side.
  *
  * A dispatch is timed by itself, and so is a draw where the device's timestamps are additive
  * (additive.h, HAZARDS 14) and the render pass has one view. Elsewhere the choice is held for a
@@ -23,10 +23,9 @@
  *
  * In a secondary command buffer dispatches and single draws are timed as elsewhere, and read when
  * what executes it was submitted, unless it may run several times and its queries could not be
- * reset in between. Which side its draws have is decided when it is recorded, so an instance that
- * executes secondary ones is not timed as a whole in turn: several of them would have to have the
- * same side, and who executes them may be recorded before. Such shaders are tried over sessions
- * (sessions.h).
+ * reset in between. Which side its draws have is decided when it is recorded. Where they are not
+ * timed one by one, all that are recorded at a time have the same, and the instance that executes
+ * them is timed (executed_passes.h).
  *
  * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
  * their ratios lies wholly below a limit, dropped when it lies above it, undecided when it is so

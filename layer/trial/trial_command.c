@@ -4,6 +4,7 @@
 #include "layer/frame/passes_run.h"
 #include "layer/shader/object.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/executed_passes.h"
 #include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
 
@@ -192,14 +193,17 @@ static const struct pm_timed *use_of(struct pm_pass_instance *pass,
     for (uint32_t i = 0; i < timed->count; i++)
         if (timed->uses[i].trial == candidate->trial)
             return &timed->uses[i];
-    if (timed->count == PM_TIMED_MOST ||
-        !pm_trial_next_pass(candidate, pass->slot, &timed->uses[timed->count]))
+    if (timed->count == PM_TIMED_MOST)
         return NULL;
-    return &timed->uses[timed->count++];
+    struct pm_timed *use = &timed->uses[timed->count];
+    const bool takes_part = pass->inherited ? pm_executed_pass_join(candidate, pass->group, use)
+                                            : pm_trial_next_pass(candidate, pass->slot, use);
+    timed->count += takes_part;
+    return takes_part ? use : NULL;
 }
 
-/* Binds the candidate in the instance where that is its trial's side. */
-static void choose(struct pm_command *command, const struct pm_candidate *candidate)
+/* Binds the candidate in the instance where that is its trial's side. false: it may not be. */
+static bool choose(struct pm_command *command, const struct pm_candidate *candidate)
 {
     command->pass.worth = true;
     /* Where something may begin that could see it, it would have to go at once. */
@@ -207,30 +211,33 @@ static void choose(struct pm_command *command, const struct pm_candidate *candid
         (pm_binds_any(command->device, PM_BINDS_CAREFUL) &&
          !pm_binding_may_be_again(command, PM_GRAPHICS)) ||
         !pm_command_hold(command, candidate->hold))
-        return;
+        return false;
     const struct pm_timed *timed = use_of(&command->pass, candidate);
-    if (timed != NULL)
+    if (timed != NULL && (!timed->inherited || timed->turn != 0))
         cover_side(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS, candidate, timed->variant);
+    return true;
 }
 
-/* What is bound for draws that cannot be timed in turn: which side a secondary command buffer has
- * is decided before it is known what it is executed in. */
-static void bind_untimed(struct pm_command *command)
+/* What is bound in a secondary command buffer for draws that are not timed one by one. */
+static void bind_inherited(struct pm_command *command)
 {
     pm_session_pass_bound(command);
     const struct pm_candidate *candidate =
         pm_additive_outcome(command->device->additive) != PM_ADDITIVE_UNKNOWN
             ? candidate_of(command, PM_GRAPHICS)
             : NULL;
-    if (candidate != NULL)
-        pm_trial_is_untimed(candidate);
+    if (candidate == NULL ||
+        (command->pass.place == PM_PLACE_TIMED_PASS && choose(command, candidate)))
+        return;
+    command->pass.mixed = true;
+    pm_trial_is_untimed(candidate);
 }
 
 void pm_trial_bind(struct pm_command *command, int point)
 {
     if (point == PM_GRAPHICS && command->pass.inherited &&
         command->pass.place != PM_PLACE_TIMED_DRAWS) {
-        bind_untimed(command);
+        bind_inherited(command);
         count_down(command);
         return;
     }
@@ -292,17 +299,23 @@ void pm_trial_secondary_begins(struct pm_command *command,
         inherited->whole && runs_in_order(command) && pm_timing_needs_no_reset(command) &&
         pm_additive_outcome(command->device->additive) == PM_ADDITIVE_YES &&
         pm_binding_may_try(command, PM_PLACE_TIMED_DRAWS) && !has_views(command->device, inherited);
+    const bool passes = !draws && inherited->whole &&
+                        pm_additive_outcome(command->device->additive) != PM_ADDITIVE_UNKNOWN &&
+                        pm_binding_may_try(command, PM_PLACE_TIMED_PASS);
     command->pass = (struct pm_pass_instance){
-        .place = draws ? PM_PLACE_TIMED_DRAWS : PM_PLACE_PASS,
+        .place = draws    ? PM_PLACE_TIMED_DRAWS
+                 : passes ? PM_PLACE_TIMED_PASS
+                          : PM_PLACE_PASS,
         .inherited = true,
+        .group = inherited->what,
         .measurement = PM_TIMING_NONE,
     };
 }
 
-/* Tells it from others of the frame, also from those of another size. */
+/* Tells it from others of the frame, also from those of another size or without secondary ones. */
 static uint64_t kind_of(const struct pm_pass_beginning *beginning)
 {
-    return beginning->what ^ beginning->work;
+    return (beginning->what ^ beginning->work) + beginning->executes;
 }
 
 /* The recording, whatever becomes of it, is in such an instance. */
@@ -326,6 +339,16 @@ static void pass_is_not_timed(struct pm_device *device, VkCommandBuffer handle,
     bool worth;
     if (command != NULL && command->recording == PM_RECORDING_SAMPLED && !command->repeats)
         pm_trials_pass(device->trials, kind_of(beginning), &worth);
+}
+
+/* Its first timestamp, where there is a measurement for it. */
+static void start(struct pm_command *command, uint32_t measurement)
+{
+    struct pm_pass_instance *pass = &command->pass;
+    pass->measurement = measurement;
+    pass->started = measurement != PM_TIMING_NONE;
+    if (pass->started)
+        pm_timing_start(command, measurement);
 }
 
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
@@ -356,7 +379,9 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     if (!runs_in_order(command))
         return command;
     if (beginning->executes) {
-        pm_session_pass_begins_anew(command, worth && beginning->whole);
+        pass->executes = true;
+        if (worth && beginning->whole)
+            start(command, pm_timing_reserve(command));
         return command;
     }
     /* A variant that has outlived its instance would be timed with this one. */
@@ -371,8 +396,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         pass->place = PM_PLACE_TIMED_DRAWS;
     } else if (pass->measurement != PM_TIMING_NONE) {
         pass->place = PM_PLACE_TIMED_PASS;
-        pass->started = true;
-        pm_timing_start(command, pass->measurement);
+        start(command, pass->measurement);
     }
     return command;
 }
@@ -426,8 +450,26 @@ void pm_trial_executes(struct pm_device *device, VkCommandBuffer handle, uint32_
     if (executes != NULL && executes->area != 0)
         give_area(executes, count, buffers);
     struct pm_command *command = timed_command(device, handle);
-    if (command != NULL && command->pass.place != PM_PLACE_OUTSIDE)
+    if (command != NULL && command->pass.place == PM_PLACE_OUTSIDE)
+        command = NULL;
+    if (command != NULL)
         pm_session_pass_executes(command, count, buffers);
+    if (pm_trials_time(device))
+        pm_executed_pass_executes(device, command, count, buffers);
+}
+
+/* An instance that executes secondary ones, and is recorded anew, is of what takes turns, or else
+ * of trials over sessions. */
+static void executed_pass_ended(struct pm_command *command)
+{
+    struct pm_pass_instance *pass = &command->pass;
+    const struct pm_timed_uses timed = pm_executed_pass_ended(command);
+    if (timed.count > 0) {
+        pm_timing_end(command, pass->measurement, &timed);
+        pass->started = false;
+    }
+    pm_session_pass_ended(command);
+    pm_trials_pass_was(command->device->trials, pass->slot, pass->worth);
 }
 
 void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
@@ -440,10 +482,12 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
     if (command == NULL || command->pass.place == PM_PLACE_OUTSIDE)
         return;
     struct pm_pass_instance *pass = &command->pass;
-    if (command->repeats || pass->executes) {
+    if (command->repeats) {
         pm_session_pass_ended(command);
-        if (!command->repeats)
-            pm_trials_pass_was(device->trials, pass->slot, pass->worth);
+        return;
+    }
+    if (pass->executes) {
+        executed_pass_ended(command);
         return;
     }
     if (pass->place != PM_PLACE_TIMED_PASS)

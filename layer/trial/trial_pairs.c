@@ -16,8 +16,7 @@ enum {
 
 /* ---- the next use ---- */
 
-/* Whether the trial's uses are, or become, of that kind. */
-static bool is_of_kind(struct pm_trial *trial, uint32_t kind)
+bool pm_trial_is_of_kind(struct pm_trial *trial, uint32_t kind)
 {
     uint32_t found = TRIAL_UNUSED;
     return atomic_compare_exchange_strong(&trial->kind, &found, kind) || found == kind;
@@ -51,14 +50,15 @@ uint32_t pm_trial_uses(const struct pm_trial *trial)
 static struct trial_track *take_over(struct trial_track *track, uint64_t what)
 {
     begin_pair(track);
+    atomic_store(&track->turn, 0);
     atomic_store(&track->what, what);
     return track;
 }
 
-/* The track of what comes again: its own, or a free one. NULL: there is none. What then comes once
- * more has taken over one that was not used lately, each in turn. What comes only once, as each
- * size of a dispatch that is never of the same, would begin pairs that never end. */
-static struct trial_track *track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat)
+/* What then comes once more has taken over one that was not used lately, each in turn. What comes
+ * only once, as each size of a dispatch that is never of the same, would begin pairs that never
+ * end. */
+struct trial_track *pm_trial_track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat)
 {
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
         struct trial_track *track = &trial->tracks[i];
@@ -98,12 +98,21 @@ static int64_t charge_pair(struct pm_trial *trial, uint64_t heartbeat)
     return charged;
 }
 
-static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
+struct pm_timed pm_trial_use_of(struct pm_trial *trial, const struct trial_track *track,
+                                uint32_t use, uint64_t what)
 {
-    const uint64_t heartbeat = pm_trials_now(trial->owner);
-    struct trial_track *track = atomic_load(&trial->over) ? NULL : track_of(trial, what, heartbeat);
-    if (track == NULL)
-        return false;
+    const uint32_t index = (uint32_t)(track - trial->tracks);
+    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
+    return (struct pm_timed){.trial = trial,
+                             .track = index,
+                             .pair = use / 2,
+                             .variant = ((order ^ use) & 1) != 0,
+                             .what = what};
+}
+
+bool pm_trial_next_of(struct pm_trial *trial, struct trial_track *track, uint64_t heartbeat,
+                      uint32_t *use, int64_t *charge)
+{
     if (!atomic_load_explicit(&track->seen, memory_order_relaxed))
         atomic_store_explicit(&track->seen, true, memory_order_relaxed);
     /* The scene may be another. */
@@ -117,25 +126,32 @@ static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
     } else {
         pm_glance_second_half(&trial->glance);
     }
-    const uint32_t index = (uint32_t)(track - trial->tracks);
-    const uint32_t use = atomic_fetch_add(&track->next, 1);
-    const uint64_t order = pm_random_mix(trial->seed + ((uint64_t)index << 32 | use / 2));
-    *timed = (struct pm_timed){.trial = trial,
-                               .track = index,
-                               .pair = use / 2,
-                               .variant = ((order ^ use) & 1) != 0,
-                               .charged = charged,
-                               .what = what};
+    *use = atomic_fetch_add(&track->next, 1);
+    *charge = charged;
     atomic_store_explicit(&track->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     atomic_store_explicit(&trial->owner->used_at, heartbeat, memory_order_relaxed);
     return true;
 }
 
+static bool next(struct pm_trial *trial, uint64_t what, struct pm_timed *timed)
+{
+    const uint64_t heartbeat = pm_trials_now(trial->owner);
+    struct trial_track *track =
+        atomic_load(&trial->over) ? NULL : pm_trial_track_of(trial, what, heartbeat);
+    uint32_t use;
+    int64_t charged;
+    if (track == NULL || !pm_trial_next_of(trial, track, heartbeat, &use, &charged))
+        return false;
+    *timed = pm_trial_use_of(trial, track, use, what);
+    timed->charged = charged;
+    return true;
+}
+
 bool pm_trial_next_call(struct pm_candidate *candidate, uint64_t work, struct pm_timed *timed)
 {
     struct pm_trial *trial = candidate->trial;
-    if (!is_of_kind(trial, TRIAL_CALLS))
+    if (!pm_trial_is_of_kind(trial, TRIAL_CALLS))
         return false;
     const uint64_t heartbeat = pm_trials_now(trial->owner);
     if (atomic_exchange(&candidate->frame, heartbeat + 1) != heartbeat + 1)
@@ -147,7 +163,8 @@ bool pm_trial_next_call(struct pm_candidate *candidate, uint64_t work, struct pm
 
 bool pm_trial_next_pass(const struct pm_candidate *candidate, uint32_t slot, struct pm_timed *timed)
 {
-    return is_of_kind(candidate->trial, TRIAL_PASSES) && next(candidate->trial, slot + 1u, timed);
+    return pm_trial_is_of_kind(candidate->trial, TRIAL_PASSES) &&
+           next(candidate->trial, slot + 1u, timed);
 }
 
 uint32_t pm_trials_pass(struct pm_trials *trials, uint64_t what, bool *worth)

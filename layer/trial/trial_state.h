@@ -1,6 +1,7 @@
 /*
  * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_pairs.c
- * times and judges them, trial_report.c says how they stand, trial_spent.c keeps the memory of
+ * times and judges them, executed_passes.c has the uses that secondary command buffers take part
+ * in, trial_report.c says how they stand, trial_spent.c keeps the memory of
  * those that are over for the next. Private to layer/trial/.
  *
  * Thread safety: "the poller's" is the thread's that reads the times; the rest is said at each
@@ -43,6 +44,12 @@ struct trial_track {
     _Atomic bool seen;        /* since the last glance began */
     _Atomic uint32_t from;    /* the first pair that counts: those before were of another trial, or
                                  of this one before it began anew */
+    /* Of what secondary command buffers take part in (executed_passes.h): the use that those which
+     * are recorded now have, + 1; 0: none has begun. What was charged for it; and whether what
+     * executed it last had another side, too. */
+    _Atomic uint32_t turn;
+    _Atomic int64_t charged;
+    _Atomic bool mixed;
     struct trial_pair pending[TRIAL_PENDING];
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
@@ -60,11 +67,13 @@ struct pm_trial {
     bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;
-    uint64_t begun_at;     /* heartbeat */
-    int64_t left_at;       /* pm_now() when its last pipeline went; under the lock */
-    _Atomic uint32_t kind; /* of use: enum trial_use */
-    _Atomic bool untimed;  /* it is drawn with in secondary command buffers, where nothing can be
-                              timed in turn */
+    uint64_t begun_at;           /* heartbeat */
+    int64_t left_at;             /* pm_now() when its last pipeline went; under the lock */
+    _Atomic uint32_t kind;       /* of use: enum trial_use */
+    _Atomic uint32_t unmeasured; /* uses that began in secondary command buffers since the latest
+                                that was timed (executed_passes.h) */
+    _Atomic bool untimed; /* it is drawn with in secondary command buffers, where nothing can be
+                             timed in turn */
     bool compute;
     _Atomic bool awake;      /* changed under the lock */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
@@ -115,6 +124,20 @@ struct pm_trials {
 /* It begins, or begins anew: pairs of which one half was timed before do not count. Under the lock.
  */
 void pm_trial_begin_pairs(struct pm_trial *trial);
+
+/* Whether the trial's uses are, or become, of that kind. */
+bool pm_trial_is_of_kind(struct pm_trial *trial, uint32_t kind);
+
+/* The track of what comes again: its own, or a free one. NULL: there is none. */
+struct trial_track *pm_trial_track_of(struct pm_trial *trial, uint64_t what, uint64_t heartbeat);
+
+/* The next use of the track, and what was charged for it. false: none may begin. */
+bool pm_trial_next_of(struct pm_trial *trial, struct trial_track *track, uint64_t heartbeat,
+                      uint32_t *use, int64_t *charged);
+
+/* A use of it by its number, with its side. */
+struct pm_timed pm_trial_use_of(struct pm_trial *trial, const struct trial_track *track,
+                                uint32_t use, uint64_t what);
 
 /* Of how many tracks a use was seen since the last glance began. */
 uint32_t pm_trial_uses(const struct pm_trial *trial);

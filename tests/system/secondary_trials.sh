@@ -1,6 +1,7 @@
 #!/bin/bash
-# A program that draws in secondary command buffers: where draws cannot be timed one by one sessions alternate. The
-# pictures stay the same bit by bit whichever is bound, and the validation layer has nothing to say.
+# A program that draws in secondary command buffers: what it records anew is tried in turn, by the render passes that
+# execute them where draws cannot be timed one by one; where it keeps them sessions alternate. The pictures stay the same
+# bit by bit whichever is bound, and the validation layer has nothing to say.
 #
 # usage: secondary_trials.sh DRIVER PROGRAM SIZE FRAMES
 trial_driver=$1 program=$PM_BUILD/examples/$2 size=$3 frames=$4
@@ -40,18 +41,25 @@ with_validation "$scratch/validation-with"
 session first 2 sampler.window_probability=1 sampler.api_probability=1 sampler.batch=all sampler.kinds=zero \
     debug.synchronous=true --
 
-# Draws cannot be timed one by one: sessions alternate, where all is recorded anew, and where it is kept. The variant is
-# made while nothing is drawn, so that it is known to take less than it may with the pipeline.
-play anew true
-grep -q 'cannot be timed in turn: sessions are' "$scratch/anew" || fail "no session is to try anything"
-play second false
-play third false --record-once
-play fourth false --record-once
+# Recorded once, sessions alternate. The variant is made while nothing is drawn, so that it is known to take less than it
+# may with the pipeline.
+play kept true --record-once
+grep -q 'cannot be timed in turn: sessions are' "$scratch/kept" || fail "no session is to try anything"
 for log in second third fourth; do
+    play $log false --record-once
     grep -q 'timed a session' "$scratch/$log" || fail "session $log timed nothing: $(tail -n 20 "$scratch/$log")"
 done
 grep -q ' 1 pairs of sessions' "$scratch/second" "$scratch/third" "$scratch/fourth" || fail "no two sessions are a pair"
 
+# Recorded anew, nothing of that is needed.
+rm -rf "$XDG_DATA_HOME/piecemeal/journal"
+play anew true
+grep -qE 'pairs of render passes|was not over after [1-9]' "$scratch/anew" ||
+    fail "nothing is timed in turn: $(tail -n 20 "$scratch/anew")"
+if grep 'sessions are' "$scratch/anew" >&2; then
+    fail "sessions are to try what is timed in turn"
+fi
+
 said=$(new_messages "$scratch/validation-without" "$scratch/validation-with")
 [ -z "$said" ] || fail "the validation layer says: $said"
-grep -h 'timed a session' "$scratch"/{anew,second,third,fourth}
+grep -hE 'timed a session|pairs of render passes|was not over' "$scratch"/{kept,second,third,fourth,anew}

@@ -85,23 +85,6 @@ static void not_what_may_run_twice(void **state)
     trying_close();
 }
 
-/* Nor within a render pass instance, or where draws cannot be timed one by one. */
-static void not_where_draws_cannot_be_timed(void **state)
-{
-    (void)state;
-    trying.additive = true;
-    trying_open(80000, NULL);
-    secondary_allocate(true);
-    assert_untried(0);
-    trying_close();
-    pm_layered_tear_down(state);
-    pm_layered_set_up(state);
-    trying_open(80000, NULL);
-    secondary_allocate(true);
-    assert_untried(TRYING_ONCE);
-    trying_close();
-}
-
 static uint32_t times_of_rendering(VkCommandBufferUsageFlags flags)
 {
     const uint64_t position = trying.h.driver->position();
@@ -127,11 +110,8 @@ static void rendering_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PM_LAYERED_TEST(dispatches),
-        PM_LAYERED_TEST(draws),
-        PM_LAYERED_TEST(what_never_ran),
-        PM_LAYERED_TEST(not_what_may_run_twice),
-        PM_LAYERED_TEST(not_where_draws_cannot_be_timed),
+        PM_LAYERED_TEST(dispatches),           PM_LAYERED_TEST(draws),
+        PM_LAYERED_TEST(what_never_ran),       PM_LAYERED_TEST(not_what_may_run_twice),
         PM_LAYERED_TEST(rendering_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,16 +11,14 @@ enum { SUBMISSIONS = 100 };
 struct program {
     bool draws;
     VkCommandBufferUsageFlags flags; /* of its secondary command buffers */
-    bool anew, primary_anew;         /* in each frame */
+    bool primary_anew;               /* in each frame */
 };
 
 static void run_frames(const struct program *program)
 {
     for (int i = 0; i < SUBMISSIONS; i++) {
-        if (program->anew)
-            secondary_record(program->flags);
-        if (program->anew || program->primary_anew)
-            secondary_record_primary(program->primary_anew ? TRYING_ONCE : 0);
+        if (program->primary_anew)
+            secondary_record_primary(TRYING_ONCE);
         secondary_submit();
     }
 }
@@ -135,14 +133,6 @@ static void what_is_submitted_without_a_pause(void **state)
     trying_close();
 }
 
-/* Where draws cannot be timed one by one. */
-static void what_is_recorded_anew(void **state)
-{
-    (void)state;
-    try_over_sessions(
-        &(struct program){.draws = true, .flags = TRYING_ONCE, .anew = true, .primary_anew = true});
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,7 +141,6 @@ int main(void)
         PM_LAYERED_TEST(kept_ones_in_what_is_recorded_anew),
         PM_LAYERED_TEST(sizes_that_never_agree),
         PM_LAYERED_TEST(what_is_submitted_without_a_pause),
-        PM_LAYERED_TEST(what_is_recorded_anew),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -81,9 +81,9 @@ static void of_many_workgroups_a_few_are_no_matter(void **state)
     trying_close();
 }
 
-static void open_executed(void)
+static void open_executed(bool additive)
 {
-    trying.additive = true;
+    trying.additive = additive;
     trying_open(80000, NULL);
     trying.h.driver->set_cost(scaled_cost, NULL);
     secondary_allocate(true);
@@ -100,18 +100,19 @@ static void execute_area(bool large)
 
 /* Of what a secondary command buffer draws only the primary one knows the area. Whether it comes
  * again in the next frame is chance, or it never does: two areas take turns. */
-static void try_executed(bool in_turn)
+static void try_executed(bool additive, bool in_turn)
 {
     uint64_t until = 0;
     uint32_t frame = 0;
-    open_executed();
+    open_executed(additive);
     while (optimized_logged("is used from now on") == 0 && patience(&until)) {
         for (int i = 0; i < 4; i++, frame++) {
             choose_scale();
             execute_area(in_turn ? frame & 1 : scale > 1);
         }
     }
-    optimized_assert_logged(", 8 pairs), faster", 1);
+    optimized_assert_logged(additive ? ", 8 pairs), faster" : ", 8 pairs of render passes), faster",
+                            1);
     trying_close();
 }
 
@@ -129,7 +130,7 @@ static uint32_t frames_in_turn_until(const char *text)
 static void executed_ones_in_turn_are_glanced_at(void **state)
 {
     (void)state;
-    open_executed();
+    open_executed(true);
     (void)frames_in_turn_until("is used from now on");
     trying.variant_cost = 200000;
     assert_true(frames_in_turn_until("is not faster, and is dropped") < 4096);
@@ -140,13 +141,25 @@ static void executed_ones_in_turn_are_glanced_at(void **state)
 static void executed_ones_are_paired_by_area(void **state)
 {
     (void)state;
-    try_executed(false);
+    try_executed(true, false);
 }
 
 static void executed_ones_whose_areas_take_turns(void **state)
 {
     (void)state;
-    try_executed(true);
+    try_executed(true, true);
+}
+
+static void executing_passes_are_paired_by_area(void **state)
+{
+    (void)state;
+    try_executed(false, false);
+}
+
+static void executing_passes_whose_areas_take_turns(void **state)
+{
+    (void)state;
+    try_executed(false, true);
 }
 
 int main(void)
@@ -157,6 +170,8 @@ int main(void)
         PM_LAYERED_TEST(executed_ones_are_paired_by_area),
         PM_LAYERED_TEST(executed_ones_whose_areas_take_turns),
         PM_LAYERED_TEST(executed_ones_in_turn_are_glanced_at),
+        PM_LAYERED_TEST(executing_passes_are_paired_by_area),
+        PM_LAYERED_TEST(executing_passes_whose_areas_take_turns),
         PM_LAYERED_TEST(of_many_workgroups_a_few_are_no_matter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,42 @@
+/*
+ * Render pass instances that execute secondary command buffers, timed in turn. A side is chosen
+ * where a secondary one is recorded, when nobody knows yet what executes it, and with what else. So
+ * all that are recorded for such instances, as far as their render pass tells, have part in one use
+ * of a trial and with it one side, on whatever threads they are recorded. Where the instance ends
+ * that executes them the use is over, and the next one begins with what is recorded then.
+ *
+ * The instance is timed in the primary command buffer, outside of it, and so it does not matter of
+ * what kind the secondary ones are: their own queries are none. It counts where all of them that
+ * have part in the trial have the same side, and the latest use was not over; what has no part in
+ * it is the same on either side. Where they have both, as some were recorded before the instance
+ * before them had ended, the use goes on for one more instance. The first instance to end times a
+ * use. It makes a pair with the same instance of another frame that has the other side, in as large
+ * a render area, as single draws in secondary command buffers do (trial.h). What is of a use that
+ * is over already costs as much in further instances as a pair is expected to, and is charged.
+ *
+ * Where uses begin and none is timed, as the primary ones are kept or nested in others, no more
+ * begin until the trial has slept: it is one for sessions (sessions.h).
+ *
+ * Thread safety: a command's follows its command buffer's external synchronization; a use may be
+ * joined and ended by any thread, without a lock. Who finds that another thread is about to begin
+ * one has part in none.
+ */
+#pragma once
+
+#include "layer/frame/command.h"
+#include "layer/shader/candidate.h"
+
+/* What a secondary command buffer that is recorded now for the render pass (group: tells it from
+ * others) has part in; turn 0: in none, and what stands is bound. false: of the trial nothing is
+ * timed here. */
+bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
+                           struct pm_timed *timed);
+
+/* Secondary command buffers are executed. command: where it is timed and in an instance; NULL: it
+ * is not, and what they have part in is over. */
+void pm_executed_pass_executes(struct pm_device *device, struct pm_command *command, uint32_t count,
+                               const VkCommandBuffer *buffers);
+
+/* The instance has ended, and with it what its secondary ones have part in. Returns what it is a
+ * use of. */
+struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command);

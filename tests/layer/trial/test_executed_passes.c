@@ -1,0 +1,308 @@
+/* Render pass instances that execute secondary command buffers, timed in turn (executed_passes.h),
+ * where single draws cannot be timed in them. */
+#include "tests/layer/trial/secondary_frames.h"
+#include "tests/patience.h"
+
+#include <stdlib.h>
+
+enum { PARTS = 3 }; /* secondary command buffers in an instance */
+
+static struct parts {
+    VkCommandBuffer primary, secondaries[2][PARTS]; /* of two frames */
+} parts;
+
+static void allocate_parts(void)
+{
+    parts.primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < 2 * PARTS; i++)
+        parts.secondaries[i / PARTS][i % PARTS] =
+            pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+}
+
+static void record_part(VkCommandBuffer buffer, VkCommandBufferUsageFlags flags)
+{
+    pm_harness_begin(&trying.h, buffer, flags | VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+    pm_harness_bind_set(&trying.h, buffer);
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    trying.h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+}
+
+static void begin_instance(VkSubpassContents contents)
+{
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = trying.h.render_pass,
+                                        .framebuffer = trying.h.framebuffer,
+                                        .renderArea = {{0, 0}, {64, 64}}};
+    trying.h.vk.CmdBeginRenderPass(parts.primary, &info, contents);
+}
+
+static void submit_parts(void)
+{
+    PM_CHECK(trying.h.vk.EndCommandBuffer(parts.primary));
+    pm_harness_submit(&trying.h, trying.h.queue, parts.primary, VK_NULL_HANDLE);
+    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+}
+
+/* Instances that execute the frame's secondary command buffers, each all of them. */
+static void execute_parts(int frame, int instances, VkCommandBufferUsageFlags flags)
+{
+    pm_harness_begin(&trying.h, parts.primary, flags);
+    for (int i = 0; i < instances; i++) {
+        begin_instance(VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+        trying.h.vk.CmdExecuteCommands(parts.primary, PARTS, parts.secondaries[frame]);
+        trying.h.vk.CmdEndRenderPass(parts.primary);
+    }
+    submit_parts();
+}
+
+static void frame_of_parts(VkCommandBufferUsageFlags flags)
+{
+    for (int i = 0; i < PARTS; i++)
+        record_part(parts.secondaries[0][i], flags);
+    execute_parts(0, 1, TRYING_ONCE);
+}
+
+static void next_case(void **state)
+{
+    pm_layered_tear_down(state);
+    pm_layered_set_up(state);
+}
+
+static void open_parts(uint64_t variant_cost)
+{
+    trying_open(variant_cost, NULL);
+    allocate_parts();
+}
+
+/* ---- verdicts ---- */
+
+static void try_in_turn(VkCommandBufferUsageFlags flags, const char *outcome, double ratio)
+{
+    uint64_t until = 0;
+    while (optimized_logged(outcome) == 0 && patience(&until))
+        for (int i = 0; i < 4; i++)
+            frame_of_parts(flags);
+    assert_true(optimized_logged(outcome) > 0);
+    assert_true(optimized_logged("pairs of render passes)") > 0);
+    optimized_assert_logged("sessions are", 0);
+    trying_close();
+    trying_assert_timing(ratio, 0.01);
+}
+
+/* Whatever kind they are of. */
+static void what_is_recorded_anew(void **state)
+{
+    static const VkCommandBufferUsageFlags flags[] = {TRYING_ONCE, 0, SECONDARY_SIMULTANEOUS,
+                                                      TRYING_ONCE | SECONDARY_SIMULTANEOUS};
+    for (int i = 0; i < 4; i++) {
+        open_parts(80000);
+        try_in_turn(flags[i], "is used from now on", 0.8);
+        next_case(state);
+    }
+    open_parts(130000);
+    try_in_turn(0, "dropped", 1.3);
+}
+
+/* Where single draws can be timed, but queries in what is recorded for more than one submission
+ * cannot be reset. */
+static void where_draws_are_additive(void **state)
+{
+    (void)state;
+    trying.additive = true;
+    open_parts(80000);
+    try_in_turn(0, "is used from now on", 0.8);
+}
+
+static void without_host_query_reset(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
+    open_parts(80000);
+    try_in_turn(0, "is used from now on", 0.8);
+}
+
+/* ---- what is recorded ---- */
+
+/* All that an instance executes has one side, and half of them have the variant. */
+static void an_instance_has_one_side(void **state)
+{
+    enum { FRAMES = 24 };
+    (void)state;
+    open_parts(TRYING_ORIGINAL);
+    for (int i = 0; i < 4; i++)
+        frame_of_parts(0);
+    uint32_t variants = 0;
+    for (int i = 0; i < FRAMES; i++) {
+        const uint64_t position = trying.h.driver->position();
+        frame_of_parts(0);
+        const uint32_t foreign = trying_foreign_binds(position);
+        assert_true(foreign == 0 || foreign == PARTS);
+        variants += foreign / PARTS;
+    }
+    assert_in_range(variants, FRAMES / 2 - 1, FRAMES / 2 + 1);
+    trying_close();
+}
+
+/* Outside of the instance, in the primary one, which resets its queries if the host cannot. */
+static void assert_timed_outside(VkCommandBufferUsageFlags flags, bool resets)
+{
+    for (int i = 0; i < 4; i++)
+        frame_of_parts(0);
+    for (int i = 0; i < PARTS; i++)
+        record_part(parts.secondaries[0][i], 0);
+    const uint64_t position = trying.h.driver->position();
+    execute_parts(0, 1, flags);
+    const uint64_t begin = trying_position_of(position, "vkCmdBeginRenderPass");
+    const uint64_t end = trying_position_of(begin, "vkCmdEndRenderPass");
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 2);
+    assert_true(trying_between(position, begin, "vkCmdWriteTimestamp"));
+    assert_false(trying_between(begin, end, "vkCmdWriteTimestamp"));
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdResetQueryPool"), resets);
+    if (resets) {
+        const uint64_t stamp = trying_position_of(position, "vkCmdWriteTimestamp");
+        assert_true(trying_between(position, stamp, "vkCmdResetQueryPool"));
+    }
+    trying_close();
+}
+
+static void queries_are_the_primary_ones(void **state)
+{
+    open_parts(80000);
+    assert_timed_outside(TRYING_ONCE, false);
+    next_case(state);
+    open_parts(80000);
+    assert_timed_outside(0, true);
+}
+
+/* Executed in three instances of a frame one of them is timed: the others have the same side by the
+ * same lot. */
+static void one_instance_of_a_frame_is_timed(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    uint64_t until = 0;
+    uint32_t pairs = 0;
+    for (; optimized_logged("is used from now on") == 0 && patience(&until); pairs++) {
+        for (int i = 0; i < 2; i++) {
+            for (int part = 0; part < PARTS; part++)
+                record_part(parts.secondaries[0][part], SECONDARY_SIMULTANEOUS);
+            execute_parts(0, 3, TRYING_ONCE);
+        }
+    }
+    assert_true(pairs >= 8);
+    trying_close();
+    trying_assert_timing(0.8, 0.01);
+}
+
+/* ---- both sides ---- */
+
+/* A part of the next frame is recorded before what executes this frame's: then both sides may be in
+ * one instance, which says nothing. */
+static void recorded_ahead(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    uint64_t until = 0;
+    record_part(parts.secondaries[0][0], 0);
+    for (int frame = 0; optimized_logged("is used from now on") == 0 && patience(&until);
+         frame ^= 1) {
+        for (int part = 1; part < PARTS; part++)
+            record_part(parts.secondaries[frame][part], 0);
+        record_part(parts.secondaries[!frame][0], 0);
+        execute_parts(frame, 1, TRYING_ONCE);
+    }
+    assert_true(optimized_logged("pairs of render passes), faster") > 0);
+    trying_close();
+    trying_assert_timing(0.8, 0.001);
+}
+
+/* One is kept with the side that it has, the others are recorded anew. */
+static void beside_what_is_kept(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    for (int i = 0; i < 2; i++)
+        frame_of_parts(SECONDARY_SIMULTANEOUS);
+    uint64_t until = 0;
+    while (optimized_logged("sessions are") + optimized_logged("is used from now on") == 0 &&
+           patience(&until)) {
+        for (int part = 1; part < PARTS; part++)
+            record_part(parts.secondaries[0][part], 0);
+        execute_parts(0, 1, TRYING_ONCE);
+    }
+    /* Whatever came of it, no instance with both sides was part of it. */
+    const bool used = optimized_logged("is used from now on") > 0;
+    trying_close();
+    if (used)
+        trying_assert_timing(0.8, 0.001);
+    else
+        trying_assert_no_timing();
+}
+
+/* ---- what cannot be timed ---- */
+
+/* An instance with contents in the primary one, too: a few frames have a side, then none has, and
+ * sessions are to try it. */
+static void what_is_never_timed(void **state)
+{
+    enum { FRAMES = 600 };
+    (void)state;
+    open_parts(80000);
+    uint32_t frames = 0, variants = 0, last = 0;
+    for (; frames < FRAMES; frames++) {
+        const uint64_t position = trying.h.driver->position();
+        for (int i = 0; i < PARTS; i++)
+            record_part(parts.secondaries[0][i], 0);
+        pm_harness_begin(&trying.h, parts.primary, TRYING_ONCE);
+        begin_instance(VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_EXT);
+        trying.h.vk.CmdExecuteCommands(parts.primary, PARTS, parts.secondaries[0]);
+        trying.h.vk.CmdEndRenderPass(parts.primary);
+        submit_parts();
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+        if (trying_foreign_binds(position) > 0) {
+            variants++;
+            last = frames;
+        }
+    }
+    assert_in_range(variants, 1, 32);
+    assert_true(last < 64);
+    optimized_assert_logged("timed in turn: sessions are", 1);
+    trying_close();
+}
+
+/* ---- what is used ---- */
+
+static void what_turns_slower_is_dropped(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") == 0 && patience(&until))
+        frame_of_parts(0);
+    trying.variant_cost = 200000;
+    until = 0;
+    uint32_t frames = 0;
+    for (; optimized_logged("is not faster, and is dropped") == 0 && patience(&until); frames++)
+        frame_of_parts(0);
+    assert_true(frames < 4096);
+    optimized_assert_logged("since it seems to be slower", 1);
+    trying_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(what_is_recorded_anew),
+        PM_LAYERED_TEST(where_draws_are_additive),
+        PM_LAYERED_TEST(without_host_query_reset),
+        PM_LAYERED_TEST(an_instance_has_one_side),
+        PM_LAYERED_TEST(queries_are_the_primary_ones),
+        PM_LAYERED_TEST(one_instance_of_a_frame_is_timed),
+        PM_LAYERED_TEST(recorded_ahead),
+        PM_LAYERED_TEST(beside_what_is_kept),
+        PM_LAYERED_TEST(what_is_never_timed),
+        PM_LAYERED_TEST(what_turns_slower_is_dropped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

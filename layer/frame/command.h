@@ -126,10 +126,11 @@ struct pm_command {
     uint64_t watched; /* by any of them */
     struct pm_pushed pushed;
     struct pm_pass_instance pass;
-    uint64_t area;    /* of the render pass instance that it is in, timed or not (pm_trial_work); 0:
-                         not known */
-    uint32_t spare;   /* a measurement of it that measures nothing; PM_TIMING_NONE */
-    uint32_t timings; /* the latest measurement that the recording names; PM_TIMING_NONE */
+    uint64_t area;         /* of the render pass instance that it is in, timed or not
+                               (pm_trial_work); 0: not known */
+    uint32_t area_awaited; /* pm_sampling_awaited when it was noted (trial/area.h) */
+    uint32_t spare;        /* a measurement of it that measures nothing; PM_TIMING_NONE */
+    uint32_t timings;      /* the latest measurement that the recording names; PM_TIMING_NONE */
     struct pm_use *uses;
     uint32_t use_count, use_capacity;
     uint32_t sampled;       /* sum of the uses' calls */

@@ -340,6 +340,8 @@ static void arm_for_trials(struct pm_sampling *sampling)
 void pm_sampling_try(struct pm_sampling *sampling, int change)
 {
     pthread_mutex_lock(&sampling->lock);
+    if (atomic_load(&sampling->trials) == 0)
+        atomic_fetch_add(&sampling->awaited, 1);
     atomic_fetch_add(&sampling->trials, (uint32_t)change);
     arm_for_trials(sampling);
     pthread_mutex_unlock(&sampling->lock);

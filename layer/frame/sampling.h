@@ -38,6 +38,7 @@ struct pm_sampling {
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
     _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
+    _Atomic uint32_t awaited;  /* times that they were, after none was; likewise */
     _Atomic bool paused;       /* nothing is tried, as somebody asked for; likewise */
     _Atomic bool in_passes;    /* dispatches may run in several passes (passes_run.h); likewise */
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
@@ -200,6 +201,12 @@ void pm_sampling_try(struct pm_sampling *sampling, int change);
 static inline bool pm_sampling_is_trying(const struct pm_sampling *sampling)
 {
     return atomic_load_explicit(&sampling->trials, memory_order_relaxed) != 0;
+}
+
+/* Another number each time that trials are awaited, after none was. */
+static inline uint32_t pm_sampling_awaited(const struct pm_sampling *sampling)
+{
+    return atomic_load_explicit(&sampling->awaited, memory_order_relaxed);
 }
 
 /* Nothing is tried from now on, or again; those that are awaited stay so. */

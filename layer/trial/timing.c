@@ -203,7 +203,8 @@ void pm_timing_executed(const struct pm_command *command, uint64_t area)
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct pm_timed_uses *timed = &timing->measurements[i].timed;
         for (uint32_t use = 0; use < timed->count; use++)
-            timed->uses[use].area = timed->uses[use].inherited ? area : 0;
+            if (timed->uses[use].inherited)
+                timed->uses[use].area = area;
     }
 }
 

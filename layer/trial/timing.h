@@ -53,7 +53,8 @@ void pm_timing_end(struct pm_command *command, uint32_t measurement,
                    const struct pm_timed_uses *timed);
 
 /* The recording, a secondary one that has ended, is executed in a render pass instance of that area
- * (pm_trial_work). */
+ * (pm_trial_work). Takes no lock: what has no area yet is in a recording for one submission that is
+ * not under way, since none that may run several times has such uses (trial_command.c). */
 void pm_timing_executed(const struct pm_command *command, uint64_t area);
 
 /* The recording is about to be submitted to the queue; it was not after all. */

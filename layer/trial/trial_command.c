@@ -1,9 +1,9 @@
 /* Trials in recordings: which pipeline is bound for a timed use. trial.h. */
 #include "layer/frame/binding.h"
-#include "layer/frame/executed.h"
 #include "layer/frame/passes_run.h"
 #include "layer/shader/object.h"
 #include "layer/trial/additive.h"
+#include "layer/trial/area.h"
 #include "layer/trial/executed_passes.h"
 #include "layer/trial/sessions.h"
 #include "layer/trial/trial.h"
@@ -318,18 +318,6 @@ static uint64_t kind_of(const struct pm_pass_beginning *beginning)
     return (beginning->what ^ beginning->work) + beginning->executes;
 }
 
-/* The recording, whatever becomes of it, is in such an instance. */
-static void enter_area(struct pm_device *device, VkCommandBuffer handle,
-                       const struct pm_pass_beginning *beginning)
-{
-    struct pm_command *command =
-        pm_trials_time(device) ? pm_command_of(device->sampling, handle) : NULL;
-    if (command == NULL)
-        return;
-    command->area = beginning->work;
-    command->touched = true;
-}
-
 /* An instance that is sampled has its number among those of the frame, too. */
 static void pass_is_not_timed(struct pm_device *device, VkCommandBuffer handle,
                               const struct pm_pass_beginning *beginning)
@@ -354,7 +342,7 @@ static void start(struct pm_command *command, uint32_t measurement)
 struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffer handle,
                                         const struct pm_pass_beginning *beginning)
 {
-    enter_area(device, handle, beginning);
+    pm_area_enter(device, handle, beginning->work);
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL) {
         pass_is_not_timed(device, handle, beginning);
@@ -425,30 +413,10 @@ void pm_trial_pass_began(struct pm_command *command)
         pm_binding_bind(command, PM_GRAPHICS);
 }
 
-/* What was timed in secondary command buffers, and in those that they execute, has an area now. */
-static void give_area(const struct pm_command *command, uint32_t count,
-                      const VkCommandBuffer *buffers)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const struct pm_command *secondary = pm_command_of(command->device->sampling, buffers[i]);
-        if (secondary == NULL)
-            continue;
-        pm_timing_executed(secondary, command->area);
-        for (uint32_t j = 0; j < secondary->executed_count; j++) {
-            const struct pm_command *nested = pm_executed_at(secondary, j);
-            if (nested != NULL)
-                pm_timing_executed(nested, command->area);
-        }
-    }
-}
-
 void pm_trial_executes(struct pm_device *device, VkCommandBuffer handle, uint32_t count,
                        const VkCommandBuffer *buffers)
 {
-    const struct pm_command *executes =
-        pm_trials_time(device) ? pm_command_of(device->sampling, handle) : NULL;
-    if (executes != NULL && executes->area != 0)
-        give_area(executes, count, buffers);
+    pm_area_give(device, handle, count, buffers);
     struct pm_command *command = timed_command(device, handle);
     if (command != NULL && command->pass.place == PM_PLACE_OUTSIDE)
         command = NULL;
@@ -474,10 +442,7 @@ static void executed_pass_ended(struct pm_command *command)
 
 void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
 {
-    struct pm_command *ended =
-        pm_trials_time(device) ? pm_command_of(device->sampling, handle) : NULL;
-    if (ended != NULL)
-        ended->area = 0;
+    pm_area_leave(device, handle);
     struct pm_command *command = timed_command(device, handle);
     if (command == NULL || command->pass.place == PM_PLACE_OUTSIDE)
         return;

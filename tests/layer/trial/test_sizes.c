@@ -4,6 +4,9 @@
 #include "base/random.h"
 #include "tests/patience.h"
 
+#include <stdio.h>
+#include <unistd.h>
+
 /* Dispatches of more workgroups, or passes of a larger area, take longer for that alone. */
 static uint64_t scale;
 
@@ -81,12 +84,108 @@ static void of_many_workgroups_a_few_are_no_matter(void **state)
     trying_close();
 }
 
+/* Every other frame has twice as much to do, and only the device knows. */
+static void dispatch_indirect(VkCommandBuffer buffer)
+{
+    scale = scale == 1 ? 2 : 1;
+    trying.h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    trying.h.vk.CmdDispatchIndirect(buffer, trying.h.buffer, 0);
+}
+
+/* It takes longer to tell, and is told by the variant alone. */
+static void sizes_that_the_device_knows(void **state)
+{
+    (void)state;
+    trying_open(80000, NULL);
+    trying.h.driver->set_cost(scaled_cost, NULL);
+    scale = 1;
+    assert_true(trying_run_until(dispatch_indirect, TRYING_ONCE, "is used from now on"));
+    optimized_assert_logged(", 8 pairs), faster", 0);
+    trying_close();
+}
+
+static void nothing(VkCommandBuffer buffer)
+{
+    (void)buffer;
+}
+
+static void begin_pass(VkCommandBuffer buffer, uint32_t height)
+{
+    const VkRenderPassBeginInfo info = {.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                                        .renderPass = trying.h.render_pass,
+                                        .framebuffer = trying.h.framebuffer,
+                                        .renderArea = {{0, 0}, {64, height}}};
+    trying.h.vk.CmdBeginRenderPass(buffer, &info, VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+}
+
 static void open_executed(bool additive)
 {
     trying.additive = additive;
     trying_open(80000, NULL);
     trying.h.driver->set_cost(scaled_cost, NULL);
     secondary_allocate(true);
+}
+
+/* Two halves of a pair are executed in one recording, the second in an instance that begins while
+ * no trial is awaited, or not, and in an area of some height. */
+static void execute_two(bool unnoticed, uint32_t height)
+{
+    VkCommandBuffer primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    VkCommandBuffer halves[2];
+    VkPipeline another = VK_NULL_HANDLE;
+    for (int i = 0; i < 2; i++) {
+        halves[i] = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        pm_harness_begin(&trying.h, halves[i],
+                         TRYING_ONCE | VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+        pm_harness_bind_set(&trying.h, halves[i]);
+        trying.h.vk.CmdBindPipeline(halves[i], VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+        trying.h.vk.CmdDraw(halves[i], 3, 1, 0, 0);
+        PM_CHECK(trying.h.vk.EndCommandBuffer(halves[i]));
+        /* In the next frame it is the same use once more. */
+        trying_run_frames(nothing, TRYING_ONCE, 1);
+    }
+    pm_harness_begin(&trying.h, primary, TRYING_ONCE);
+    begin_pass(primary, 64);
+    trying.h.vk.CmdExecuteCommands(primary, 1, &halves[0]);
+    /* All trials fall asleep. */
+    if (unnoticed)
+        trying_run_frames(nothing, TRYING_ONCE, 640);
+    trying.h.vk.CmdEndRenderPass(primary);
+    begin_pass(primary, height);
+    /* What is new wakes its own. */
+    if (unnoticed)
+        another = optimized_graphics(&trying.h);
+    trying.h.vk.CmdExecuteCommands(primary, 1, &halves[1]);
+    trying.h.vk.CmdEndRenderPass(primary);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(primary));
+    pm_harness_submit(&trying.h, trying.h.queue, primary, VK_NULL_HANDLE);
+    PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    trying_run_frames(nothing, TRYING_ONCE, 64);
+    usleep(100000);
+    trying.h.vk.DestroyPipeline(trying.h.device, another, NULL);
+}
+
+/* How many pairs are told of when it ends. */
+static void assert_pairs(void **state, bool unnoticed, uint32_t height, uint32_t expected)
+{
+    char said[40];
+    snprintf(said, sizeof said, "was not over after %u pairs", expected);
+    open_executed(true);
+    scale = 1;
+    execute_two(unnoticed, height);
+    trying_close();
+    /* The trial of what dispatches has none. */
+    optimized_assert_logged(said, expected > 0 ? 1 : 2);
+    pm_layered_tear_down(state);
+    pm_layered_set_up(state);
+}
+
+/* An instance that begins while nobody looks is not taken for the one before it. */
+static void an_area_that_nobody_has_seen(void **state)
+{
+    assert_pairs(state, false, 64, 1);
+    assert_pairs(state, false, 8, 0);
+    assert_pairs(state, true, 8, 0);
 }
 
 static void execute_area(bool large)
@@ -173,6 +272,8 @@ int main(void)
         PM_LAYERED_TEST(executing_passes_are_paired_by_area),
         PM_LAYERED_TEST(executing_passes_whose_areas_take_turns),
         PM_LAYERED_TEST(of_many_workgroups_a_few_are_no_matter),
+        PM_LAYERED_TEST(sizes_that_the_device_knows),
+        PM_LAYERED_TEST(an_area_that_nobody_has_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

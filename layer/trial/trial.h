@@ -27,6 +27,9 @@
  * timed one by one, all that are recorded at a time have the same, and the instance that executes
  * them is timed (executed_passes.h).
  *
+ * What is not known of a use, as the workgroups of an indirect dispatch, does not depend on the
+ * lot that orders its pair: it makes a trial longer, and favours neither side.
+ *
  * Pairs are judged when there are 8, 16, 32…: faster when the 95 % interval of the trimmed mean of
  * their ratios lies wholly below a limit, dropped when it lies above it, undecided when it is so
  * narrow that more pairs would not matter or the most pairs are there. An interval that is too wide

@@ -17,6 +17,9 @@
 #define WIDEST 1.25
 #define NARROWEST 1.025
 
+/* Of so few pairs so many may say otherwise than their outcome. */
+enum { FEW_PAIRS = 16, OTHERWISE = 2 };
+
 static enum pm_outcome outcome_of(const struct pm_paired *paired, uint32_t count, uint32_t most,
                                   bool whole)
 {
@@ -29,6 +32,19 @@ static enum pm_outcome outcome_of(const struct pm_paired *paired, uint32_t count
     return width < NARROWEST || count >= most ? PM_UNDECIDED : PM_GOES_ON;
 }
 
+/* Whether the pairs' lots alone would hardly have it that nearly all of them say the same: one time
+ * in a hundred. Where what there is to do changes from use to use more than the variant changes it,
+ * and nobody knows, an interval of few says too much: what differs in it is trimmed away. */
+static bool is_more_than_luck(const double *ratios, uint32_t count, enum pm_outcome outcome)
+{
+    if (count > FEW_PAIRS || (outcome != PM_FASTER && outcome != PM_SLOWER))
+        return true;
+    uint32_t otherwise = 0;
+    for (uint32_t i = 0; i < count; i++)
+        otherwise += outcome == PM_FASTER ? ratios[i] >= 0 : ratios[i] <= 0;
+    return otherwise <= (count < FEW_PAIRS ? 0 : OTHERWISE);
+}
+
 enum pm_outcome pm_trial_judge(double *ratios, uint32_t count, uint32_t most, bool whole,
                                struct pm_paired *paired)
 {
@@ -39,7 +55,8 @@ enum pm_outcome pm_trial_judge(double *ratios, uint32_t count, uint32_t most, bo
     const double wider = 1 + EARLY_PAIRS / count;
     paired->low = paired->ratio * pow(paired->low / paired->ratio, wider);
     paired->high = paired->ratio * pow(paired->high / paired->ratio, wider);
-    return outcome_of(paired, count, most, whole);
+    const enum pm_outcome outcome = outcome_of(paired, count, most, whole);
+    return is_more_than_luck(ratios, count, outcome) ? outcome : PM_GOES_ON;
 }
 
 uint32_t pm_trial_pairs_wanted(double *ratios, uint32_t count, uint32_t most, bool whole)

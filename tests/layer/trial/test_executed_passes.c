@@ -3,6 +3,7 @@
 #include "tests/layer/trial/secondary_frames.h"
 #include "tests/patience.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 enum { PARTS = 3 }; /* secondary command buffers in an instance */
@@ -195,6 +196,85 @@ static void one_instance_of_a_frame_is_timed(void **state)
     trying_assert_timing(0.8, 0.01);
 }
 
+/* ---- threads ---- */
+
+static struct recorder {
+    pthread_barrier_t begin, end;
+    VkCommandPool pools[PARTS];
+    VkCommandBuffer buffers[PARTS];
+    _Atomic bool stops;
+} recorder;
+
+static void *record_on_thread(void *part)
+{
+    const size_t i = (size_t)(uintptr_t)part;
+    for (;;) {
+        pthread_barrier_wait(&recorder.begin);
+        if (recorder.stops)
+            return NULL;
+        record_part(recorder.buffers[i], 0);
+        pthread_barrier_wait(&recorder.end);
+    }
+}
+
+static void begin_threads(pthread_t *threads)
+{
+    recorder.stops = false;
+    pthread_barrier_init(&recorder.begin, NULL, PARTS + 1);
+    pthread_barrier_init(&recorder.end, NULL, PARTS + 1);
+    for (uintptr_t i = 0; i < PARTS; i++) {
+        const VkCommandPoolCreateInfo info = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+            .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
+        };
+        PM_CHECK(trying.h.vk.CreateCommandPool(trying.h.device, &info, NULL, &recorder.pools[i]));
+        const VkCommandBufferAllocateInfo allocate = {
+            .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+            .commandPool = recorder.pools[i],
+            .level = VK_COMMAND_BUFFER_LEVEL_SECONDARY,
+            .commandBufferCount = 1,
+        };
+        PM_CHECK(
+            trying.h.vk.AllocateCommandBuffers(trying.h.device, &allocate, &recorder.buffers[i]));
+        parts.secondaries[0][i] = recorder.buffers[i];
+        assert_int_equal(pthread_create(&threads[i], NULL, record_on_thread, (void *)i), 0);
+    }
+}
+
+static void end_threads(const pthread_t *threads)
+{
+    recorder.stops = true;
+    pthread_barrier_wait(&recorder.begin);
+    for (int i = 0; i < PARTS; i++) {
+        pthread_join(threads[i], NULL);
+        trying.h.vk.DestroyCommandPool(trying.h.device, recorder.pools[i], NULL);
+    }
+    pthread_barrier_destroy(&recorder.begin);
+    pthread_barrier_destroy(&recorder.end);
+}
+
+/* As engines record: all at once, each part on a thread. An instance with both sides says nothing.
+ */
+static void recorded_on_threads(void **state)
+{
+    (void)state;
+    pthread_t threads[PARTS];
+    open_parts(80000);
+    begin_threads(threads);
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") == 0 && patience(&until)) {
+        for (int i = 0; i < 4; i++) {
+            pthread_barrier_wait(&recorder.begin);
+            pthread_barrier_wait(&recorder.end);
+            execute_parts(0, 1, TRYING_ONCE);
+        }
+    }
+    assert_true(optimized_logged("pairs of render passes), faster") > 0);
+    end_threads(threads);
+    trying_close();
+    trying_assert_timing(0.8, 0.001);
+}
+
 /* ---- both sides ---- */
 
 /* A part of the next frame is recorded before what executes this frame's: then both sides may be in
@@ -299,6 +379,7 @@ int main(void)
         PM_LAYERED_TEST(an_instance_has_one_side),
         PM_LAYERED_TEST(queries_are_the_primary_ones),
         PM_LAYERED_TEST(one_instance_of_a_frame_is_timed),
+        PM_LAYERED_TEST(recorded_on_threads),
         PM_LAYERED_TEST(recorded_ahead),
         PM_LAYERED_TEST(beside_what_is_kept),
         PM_LAYERED_TEST(what_is_never_timed),

@@ -155,12 +155,20 @@ static void record_picture(const struct program *p, const struct frame *frame)
                           VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
 }
 
+/* How it says its commands are used. */
+static VkCommandBufferUsageFlags usage_of(const struct pm_example_options *options)
+{
+    return options->record_once || options->no_one_time
+               ? 0
+               : (VkCommandBufferUsageFlags)VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+}
+
 static bool record_frame(struct program *p, uint32_t index, struct pm_error *error)
 {
     struct frame *frame = &p->frames[index];
     const VkCommandBufferBeginInfo begin = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = p->options->record_once ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
+        .flags = usage_of(p->options),
     };
     if (!pm_gpu_check(vkBeginCommandBuffer(frame->commands, &begin), "vkBeginCommandBuffer", error))
         return false;

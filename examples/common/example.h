@@ -89,7 +89,7 @@ struct pm_example_options {
     uint32_t next_from;  /* a frame; UINT32_MAX: it is never */
     uint64_t seed;
     const char *png, *hash, *time, *passes, *device; /* NULL: not given */
-    bool record_once, scalar, secondary, step, quiet, unnamed;
+    bool record_once, no_one_time, scalar, secondary, step, quiet, unnamed;
 };
 
 /* 0: run; 1: help was printed; -1: usage error, printed. */

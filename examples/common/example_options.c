@@ -29,6 +29,7 @@ static void print_help(const struct pm_example *example)
           "                   hands them to the driver\n"
           "  --device NAME    use the device whose name contains NAME\n"
           "  --record-once    record the commands once, submit them every frame\n"
+          "  --no-one-time    do not say of commands that they are submitted once\n"
           "  --secondary      record each pass into a secondary command buffer\n"
           "  --quiet          say nothing\n"
           "  --help           this text\n",
@@ -87,17 +88,31 @@ enum {
     ONCE,
     SECONDARY,
     UNNAMED,
+    NO_ONE_TIME,
     QUIET,
     HELP
 };
 
 static const struct option known[] = {
-    {"frames", 1, NULL, FRAMES}, {"size", 1, NULL, SIZE},        {"scene", 1, NULL, SCENE},
-    {"next", 1, NULL, NEXT},     {"unnamed", 0, NULL, UNNAMED},  {"seed", 1, NULL, SEED},
-    {"png", 1, NULL, PNG},       {"hash", 1, NULL, HASH},        {"time", 1, NULL, TIME},
-    {"passes", 1, NULL, PASSES}, {"step", 0, NULL, STEP},        {"scalar", 0, NULL, SCALAR},
-    {"device", 1, NULL, DEVICE}, {"record-once", 0, NULL, ONCE}, {"secondary", 0, NULL, SECONDARY},
-    {"quiet", 0, NULL, QUIET},   {"help", 0, NULL, HELP},        {0},
+    {"frames", 1, NULL, FRAMES},
+    {"size", 1, NULL, SIZE},
+    {"scene", 1, NULL, SCENE},
+    {"next", 1, NULL, NEXT},
+    {"unnamed", 0, NULL, UNNAMED},
+    {"seed", 1, NULL, SEED},
+    {"png", 1, NULL, PNG},
+    {"hash", 1, NULL, HASH},
+    {"time", 1, NULL, TIME},
+    {"passes", 1, NULL, PASSES},
+    {"step", 0, NULL, STEP},
+    {"scalar", 0, NULL, SCALAR},
+    {"device", 1, NULL, DEVICE},
+    {"record-once", 0, NULL, ONCE},
+    {"secondary", 0, NULL, SECONDARY},
+    {"no-one-time", 0, NULL, NO_ONE_TIME},
+    {"quiet", 0, NULL, QUIET},
+    {"help", 0, NULL, HELP},
+    {0},
 };
 
 static bool set_number(const struct pm_example *example, struct pm_example_options *o, int option)
@@ -149,6 +164,9 @@ static void set_other(struct pm_example_options *o, int option)
         break;
     case ONCE:
         o->record_once = true;
+        break;
+    case NO_ONE_TIME:
+        o->no_one_time = true;
         break;
     case SECONDARY:
         o->secondary = true;

@@ -1,0 +1,126 @@
+/* What secondary command buffers have part in: when a use begins and when it is over
+ * (executed_passes.h). */
+#include "layer/trial/executed_passes.h"
+#include "layer/trial/trial_state.h"
+#include "tests/cmocka_includes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 7, EXPECTED = 1000 };
+
+static struct device {
+    struct pm_device device;
+    struct pm_sampling sampling;
+    struct pm_trials trials;
+    struct pm_trial trial;
+    struct pm_candidate candidate;
+    struct pm_command command;
+} * made;
+
+static int set_up(void **state)
+{
+    (void)state;
+    made = aligned_alloc(PM_CACHE_LINE,
+                         (sizeof *made + PM_CACHE_LINE - 1) / PM_CACHE_LINE * PM_CACHE_LINE);
+    assert_non_null(made);
+    memset(made, 0, sizeof *made);
+    made->device.sampling = &made->sampling;
+    made->device.trials = &made->trials;
+    made->trials.device = &made->device;
+    made->trial.owner = &made->trials;
+    made->candidate.trial = &made->trial;
+    made->command.device = &made->device;
+    pm_glance_init(&made->trial.glance);
+    pm_budget_init(&made->trials.budget, 1, 0, 0);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    pm_budget_finish(&made->trials.budget);
+    free(made);
+    return 0;
+}
+
+/* A secondary command buffer is recorded. */
+static struct pm_timed join(void)
+{
+    struct pm_timed use;
+    assert_true(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_true(use.turn != 0);
+    return use;
+}
+
+/* An instance ends that has executed what has part in this. Returns how many uses it times. */
+static uint32_t execute(struct pm_timed use)
+{
+    made->command.pass = (struct pm_pass_instance){
+        .executes = true, .started = true, .timed = {.uses = {use}, .count = 1}};
+    return pm_executed_pass_ended(&made->command).count;
+}
+
+static void all_have_part_in_one_until_it_is_executed(void **state)
+{
+    (void)state;
+    const struct pm_timed first = join(), same = join();
+    assert_int_equal(first.turn, same.turn);
+    assert_int_equal(first.variant, same.variant);
+    assert_int_equal(execute(first), 1);
+    const struct pm_timed next = join();
+    assert_int_equal(next.turn, first.turn + 1);
+    /* The other half. */
+    assert_int_equal(next.variant, !first.variant);
+    assert_int_equal(next.pair, first.pair);
+}
+
+/* Once more it is no use, and costs. */
+static void what_is_executed_again_is_charged(void **state)
+{
+    (void)state;
+    const struct pm_timed use = join();
+    assert_int_equal(execute(use), 1);
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(atomic_load(&made->trials.budget.returned), 0);
+    atomic_store(&made->trial.cost.expected, EXPECTED);
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED / 2);
+    /* What is kept since is of no use of now. */
+    (void)join();
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED / 2);
+}
+
+/* With both sides it goes on once, and no longer. */
+static void with_both_sides_it_goes_on_once(void **state)
+{
+    (void)state;
+    struct pm_timed use = join();
+    use.mixed = true;
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(join().turn, use.turn);
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(join().turn, use.turn + 1);
+}
+
+static void of_what_is_timed_one_by_one_there_is_none(void **state)
+{
+    (void)state;
+    struct pm_timed use;
+    assert_true(pm_trial_is_of_kind(&made->trial, TRIAL_CALLS));
+    assert_false(pm_executed_pass_join(&made->candidate, GROUP, &use));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_have_part_in_one_until_it_is_executed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(what_is_executed_again_is_charged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_what_is_timed_one_by_one_there_is_none, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

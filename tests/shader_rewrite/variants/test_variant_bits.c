@@ -244,8 +244,7 @@ static struct random_shader_options options_of(uint64_t seed)
         .statements = RANDOM_SHADER_STATEMENTS,
         .demote = differential.gpu.demote && !differential.gpu.swiftshader,
         .exits_inside = !differential.gpu.swiftshader,
-        /* Known words change last bits of these (test_differential.c). */
-        .walks = !over_words(),
+        .walks = true,
         .words = seed % 5 == 4 || over_words(),
         .uniforms = seed / 5 % 2,
         .many_turns = seed % 7 == 6,

@@ -11,6 +11,7 @@
  * Else each shader is specialized in some ways, and run in two sizes.
  */
 #include "shader_rewrite/quirks/quirks.h"
+#include "tests/shader_rewrite/constants/constant_subject.h"
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/adversary_constants.h"
@@ -146,6 +147,31 @@ static void check_zeros(struct subject *s, const struct pm_driver *driver)
     }
 }
 
+/* Behind its guard it is right whatever the words are, also where one alone is another one. */
+static void check_guard(struct subject *s, const char *name, const struct pm_words *words)
+{
+    static uint32_t expected[WRITTEN], written[WRITTEN], content[RANDOM_SHADER_PUSH];
+    const uint32_t size = SIZES - 1;
+    struct pm_constant_points points = constant_subject_words(&s->call.shader.canonical);
+    const uint32_t *uniform = s->call.uniform;
+    for (uint32_t p = 0; p < points.count; p++) {
+        if (points.points[p].source != PM_CONSTANT_UNIFORM || (!all && p > 0))
+            continue;
+        memcpy(content, uniform, sizeof content);
+        content[points.points[p].offset / 4] ^= 1;
+        s->call.uniform = content;
+        run(s, &s->call.shader.canonical, size, expected);
+        run(s, words, size, written);
+        for (size_t i = 0; i < WRITTEN; i++)
+            if (written[i] != expected[i])
+                fail_msg("seed %" PRIu64 ", %s, the word at %u another one: word %zu is 0x%08x, "
+                         "not 0x%08x",
+                         s->seed, name, points.points[p].offset, i, written[i], expected[i]);
+    }
+    s->call.uniform = uniform;
+    pm_constant_points_finish(&points);
+}
+
 static void check_words(struct subject *s, const struct pm_driver *driver)
 {
     for (uint32_t w = 0; w < ADVERSARY_CONSTANT_WAYS; w++) {
@@ -158,6 +184,8 @@ static void check_words(struct subject *s, const struct pm_driver *driver)
             fail_msg("seed %" PRIu64 ", %s: %s", s->seed, name, error.message);
         check(s, name, &made.words);
         seen.guards += made.guarded > 0;
+        if (made.words.count && made.guarded > 0)
+            check_guard(s, name, &made.words);
         pm_specialized_constants_finish(&made);
     }
 }

@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
 SETTINGS = """khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG
 khronos_validation.report_flags = error,warn
@@ -62,6 +63,11 @@ def ours(above, below):
     return sorted((test, kind) for test, kinds in below.items() for kind in kinds if kind not in above.get(test, {}))
 
 
+def crashed(status):
+    """Whether a signal ended it, in the process or in one below it."""
+    return status < 0 or status > 128
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("programs", nargs="+")
@@ -78,11 +84,17 @@ def main():
         settings.flush()
         for program in options.programs:
             name = os.path.basename(program)
-            above, _, status_above = messages(program, "above", options, settings.name)
-            below, texts, status_below = messages(program, "below", options, settings.name)
+            begun = time.monotonic()
+            try:
+                above, _, status_above = messages(program, "above", options, settings.name)
+                below, texts, status_below = messages(program, "below", options, settings.name)
+            except subprocess.TimeoutExpired as late:
+                print("%s: %s" % (name, late), flush=True)
+                failed = True
+                continue
             for order, found in (("above", above), ("below", below)):
                 seen[order] += sum(sum(kinds.values()) for kinds in found.values())
-            if status_below < 0 or status_below > 128 > status_above >= 0:
+            if crashed(status_below) and not crashed(status_above):
                 print("%s: ends with %d below, %d above" % (name, status_below, status_above))
                 failed = True
             for test, kind in ours(above, below):
@@ -91,6 +103,7 @@ def main():
                     continue
                 print("%s: %s, of us alone (%d times):\n%s" % (name, test, below[test][kind], texts[test, kind]))
                 failed = True
+            print("%s: %.0f s" % (name, time.monotonic() - begun), flush=True)
     print("%d messages above, %d below, of us %s" %
           (seen["above"], seen["below"], ", ".join(sorted(used)) or "none that is known"))
     if not seen["above"] or not seen["below"]:

@@ -11,7 +11,7 @@
  *     gobject2            two pairs of vertex and fragment shader objects in turn
  *     occlusion           an occlusion query, begun and ended
  *     pass, rendering     a render pass, or dynamic rendering, begun and ended
- *     execute             a secondary command buffer
+ *     execute             a secondary command buffer, where it is known that the game records anew
  *     buffer              a command buffer begun and ended, for one submission that never comes
  *     reset               the same with a reset between
  *     frame               a submission of a command buffer with a bind and a hundred draws
@@ -124,6 +124,7 @@ static const struct {
     bool in_pass, alone; /* inside a render pass; not inside a recording */
     bool objects;        /* with VK_EXT_shader_object */
     bool kept;           /* the recording may be submitted again */
+    bool late;           /* the game has recorded so much that it is known to record anew */
 } kinds[] = {
     {"draw", do_draw, true, false},
     {"dispatch", do_dispatch, false, false},
@@ -135,13 +136,16 @@ static const struct {
     {"occlusion", do_occlusion, false, false},
     {"pass", do_pass, false, false},
     {"rendering", do_rendering, false, false},
-    {"execute", do_execute, false, false},
+    {"execute", do_execute, false, false, .late = true},
     {"buffer", do_buffer, false, true},
     {"reset", do_reset, false, true},
     {"object", do_object, false, false, true},
     {"gobject2", do_gobject2, false, false, true},
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* Recordings after which a layer need not learn any more. */
+enum { RECORDED = 1100 };
 
 static void make(struct recording *r)
 {
@@ -191,6 +195,8 @@ static void record(struct pm_harness *harness, int kind, unsigned long count)
     make(&r);
     if (kinds[kind].objects)
         make_objects(&r);
+    for (unsigned long i = 0; kinds[kind].late && i < RECORDED; i++)
+        do_buffer(&r, i);
     if (!kinds[kind].alone) {
         pm_harness_begin(harness, r.buffer,
                          kinds[kind].kept ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);

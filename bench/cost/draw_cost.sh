@@ -3,7 +3,8 @@
 # draws, on the null driver (slopes.sh). Prints a Markdown table.
 #
 # PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_P="0.01 1":
-# only these probabilities inside a window; empty: none. PM_FEW, PM_MANY: the two counts.
+# only these probabilities inside a window; empty: none. PM_STANDS: likewise, where a variant stands for each pipeline, and
+# outside windows. PM_FEW, PM_MANY: the two counts.
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 program=draw_cost kinds="draw dispatch bind frame" few=20000 many=220000
 # shellcheck source=slopes.sh
@@ -28,6 +29,11 @@ for p in ${PM_P-0.01 0.05 1}; do
         PIECEMEAL_DEBUG_SYNCHRONOUS=true
 done
 # Where each shader has a recipe's variant, which is used without a trial (debug.recipe).
+if [ -n "${PM_STANDS-}" ]; then
+    row "Piecemeal, outside a window, where variants stand" "$few" "$many" "${ours[@]}" \
+        PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1e-15 PIECEMEAL_DEBUG_SYNCHRONOUS=true \
+        PIECEMEAL_DEBUG_RECIPE=any
+fi
 for p in ${PM_STANDS-}; do
     row "Piecemeal, in a window, p = $p, where variants stand" "$few" "$many" "${ours[@]}" \
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \

@@ -56,6 +56,7 @@ struct pm_objects;   /* object.h: shader modules, layouts, render passes by hand
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
+struct pm_standing;  /* standing.h: what stands for pipelines, by handle */
 struct pm_journal;   /* profile/journal.h */
 struct pm_verdicts;  /* profile/verdicts.h */
 struct pm_values_store;   /* profile/values_store.h */
@@ -130,6 +131,7 @@ enum pm_binds {
     /* optimize.h */
     PM_BINDS_PROVEN = 1,  /* its proven variant takes its place */
     PM_BINDS_NOTICED = 2, /* it may want one, and how often it is bound says how much */
+    PM_BINDS_STAND = PM_BINDS_PROVEN | PM_BINDS_NOTICED, /* what stands is all that it binds */
     PM_BINDS_WATCHED = 4, /* there are variants for values of push constants: every recording is
                              tracked for them */
     PM_BINDS_OF_VARIANTS = PM_BINDS_PROVEN | PM_BINDS_NOTICED | PM_BINDS_WATCHED,
@@ -176,6 +178,7 @@ struct pm_device {
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
     _Atomic uint32_t binds;         /* bits of enum pm_binds; pm_binds_set */
+    struct pm_standing *standing;   /* read where `binds` is PM_BINDS_STAND */
     _Atomic uint64_t watched;       /* words of push constants that variants were made for, as bits
                                        (shader/watch.h); none is ever taken back */
     struct pm_constants_due constants;

@@ -130,27 +130,41 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
     return standing;
 }
 
-/* The same in few instructions, where nothing but the game's own may stand and nobody counts its
- * binds, of a recording that is sampled and follows no pushes: what most binds in a window are.
- * false: it is not so, and nothing was done. */
-static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *command, int point,
-                                          uint64_t game, struct pm_pipeline *pipeline)
+/* The same in few instructions, where it is known what stands (standing.h), of a recording that is
+ * sampled and follows no pushes, in which nothing is active that could see a variant: what most
+ * binds in a window are. false: it is not so, and nothing was done. */
+static inline bool pm_binding_stand_as(struct pm_command *command, int point, uint64_t game,
+                                       uint64_t standing, struct pm_pipeline *pipeline)
 {
-    if ((binds & (PM_BINDS_PROVEN | PM_BINDS_WATCHED)) != 0 ||
-        command->recording != PM_RECORDING_SAMPLED ||
-        (command->behind | command->watched | command->pushed.stays |
-         (uintptr_t)command->pushed.ranges) != 0)
+    if (command->recording != PM_RECORDING_SAMPLED ||
+        (command->behind | command->watched | command->active | command->active_queries |
+         command->pushed.stays | (uintptr_t)command->pushed.ranges) != 0)
         return false;
-    if (pipeline != NULL && (binds & PM_BINDS_NOTICED) != 0 && pm_optimize_counts_binds(pipeline))
-        return false;
+    command->touched = true;
     command->bound[point] = (struct pm_bound){
         .pipeline = pipeline,
         .game = game,
-        .standing = game,
-        .now = game,
-        .kind = PM_BINDING_GAME,
+        .standing = standing,
+        .now = standing,
+        .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
     };
     return true;
+}
+
+/* The same for what was looked up. 0: it is not so. */
+static inline uint64_t pm_binding_stand_alone(uint32_t binds, struct pm_command *command, int point,
+                                              uint64_t game, struct pm_pipeline *pipeline)
+{
+    uint64_t standing = game;
+    if (pipeline != NULL && (binds & PM_BINDS_STAND) != 0)
+        standing = (binds & PM_BINDS_PROVEN) != 0
+                       ? atomic_load_explicit(&pipeline->stands.now, memory_order_acquire)
+                       : 0;
+    /* Where something may begin that could see it, a variant must be one that may be put back. */
+    if (standing == 0 || (binds & PM_BINDS_WATCHED) != 0 ||
+        ((binds & PM_BINDS_CAREFUL) != 0 && standing != game))
+        return 0;
+    return pm_binding_stand_as(command, point, game, standing, pipeline) ? standing : 0;
 }
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go

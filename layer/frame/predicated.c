@@ -122,8 +122,10 @@ _Static_assert(PM_BIND_POINTS == 2, "predicated_calls.h has a chance for each");
  * known. */
 static double most_chance(struct pm_command *command, int point)
 {
-    double *chances = command->predicated->chances;
+    struct pm_predicated *predicated = command->predicated;
+    double *chances = predicated->chances;
     chances[point] = choice_at(command, point).chance;
+    predicated->alike[point] = pm_predicated_alike(predicated, command->bound[point].pipeline);
     return chances[0] > chances[1] ? chances[0] : chances[1];
 }
 

@@ -28,6 +28,8 @@
 
 #include "layer/frame/command.h"
 #include "layer/frame/predicated_calls.h"
+#include "layer/shader/pipeline.h"
+#include <string.h>
 
 /* A call that runs twice. */
 struct pm_predicated_pair {
@@ -35,9 +37,34 @@ struct pm_predicated_pair {
     uint32_t offset;                /* bytes in the buffer */
 };
 
+/* What the chance of calls depends on while it is bound: pipelines with the same number have the
+ * same one, but for how many words are free, which matters from when the next call is looked at. */
+enum { PM_ALIKE_WITHOUT_VARIANT, PM_ALIKE_SURE, PM_ALIKE_UNTOLD /* or else its lot */ };
+static inline uint64_t pm_predicated_alike(const struct pm_predicated *predicated,
+                                           const struct pm_pipeline *pipeline)
+{
+    uint64_t lot;
+    if (pipeline == NULL || pipeline->lot <= 0 ||
+        atomic_load_explicit(&pipeline->variants, memory_order_relaxed) == 0)
+        return PM_ALIKE_WITHOUT_VARIANT;
+    if (predicated->sure > 0)
+        return PM_ALIKE_SURE;
+    if (!atomic_load_explicit(&pipeline->told, memory_order_relaxed))
+        return PM_ALIKE_UNTOLD;
+    memcpy(&lot, &pipeline->lot, sizeof lot);
+    return lot;
+}
+
 /* The game has bound something at the bind point in a recording with `predicated`: draws the
  * countdown anew where the chance is another one. */
 void pm_predicated_bound(struct pm_command *command, int point);
+
+/* Whether that has anything to do. */
+static inline bool pm_predicated_changes(const struct pm_command *command, int point)
+{
+    const uint64_t alike = pm_predicated_alike(command->predicated, command->bound[point].pipeline);
+    return alike == PM_ALIKE_UNTOLD || alike != command->predicated->alike[point];
+}
 
 /* A call at which the countdown was through: draws the next; where there is a variant the game's
  * call that follows is under a predicate, and pm_predicated_again is owed, then the call again,

@@ -30,12 +30,13 @@ struct pm_predicated {
     uint32_t *blocks;                 /* bytes in the buffer: of calls 0…3, 4…7, … */
     uint32_t count, capacity;         /* of calls */
     double chance;                    /* of each call that the countdown was drawn with */
-    double chances[2];      /* by bind point: of what is bound, when that was bound or when
-                               a call was looked at last */
-    uint64_t drawn;         /* sum of the countdowns that were drawn */
-    uint64_t recorded;      /* calls in the recording, once it has ended */
-    uint32_t sure;          /* that are still to be chosen for sure */
-    uint32_t reserved;      /* of the device's sure ones, those included */
+    double chances[2]; /* by bind point: of what is bound, when that was bound or when
+                          a call was looked at last */
+    uint64_t alike[2]; /* by bind point: what has it (pm_predicated_alike), when it was found */
+    uint64_t drawn;    /* sum of the countdowns that were drawn */
+    uint64_t recorded; /* calls in the recording, once it has ended */
+    uint32_t sure;     /* that are still to be chosen for sure */
+    uint32_t reserved; /* of the device's sure ones, those included */
     struct pm_picks picked; /* whose words are 1 behind the latest submission */
     struct pm_picks next;   /* likewise, behind the one that is being made */
     uint32_t written;       /* index + 1 of the queue that wrote its words last, or made

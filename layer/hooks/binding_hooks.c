@@ -10,12 +10,20 @@
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
 
+/* What a bind of it found out. */
+static void learn(struct pm_pipeline *known)
+{
+    if (known != NULL && atomic_load_explicit(&known->stands.now, memory_order_relaxed) == 0)
+        pm_optimize_learn(known);
+}
+
 /* What to bind when the game binds something, NULL where it has no variants. command NULL: its
  * recording is not tracked. */
 static uint64_t stand_tracked(struct pm_device *device, struct pm_command *command, int index,
                               uint64_t game, struct pm_pipeline *known)
 {
     const uint64_t standing = pm_binding_stand(device, command, index, game, known);
+    learn(known);
     if (command != NULL && command->predicated != NULL)
         pm_predicated_bound(command, index);
     if (standing != game) {
@@ -30,6 +38,20 @@ static uint64_t stand_tracked(struct pm_device *device, struct pm_command *comma
     return command->bound[index].now;
 }
 
+/* What to bind where nobody knows the recording, and nobody has found out. */
+static __attribute__((noinline)) uint64_t find_best(struct pm_device *device,
+                                                    struct pm_pipeline *known)
+{
+    pm_optimize_notice(known);
+    const uint64_t best = pm_optimize_best(known);
+    pm_optimize_learn(known);
+    if (best == 0)
+        return known->handle;
+    pm_ab_bound(device->ab);
+    pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
+    return best;
+}
+
 /* Apart, so that a bind that stands alone saves no registers. */
 static __attribute__((noinline)) void
 bind_standing(struct pm_device *device, VkCommandBuffer handle, VkPipelineBindPoint point,
@@ -37,6 +59,20 @@ bind_standing(struct pm_device *device, VkCommandBuffer handle, VkPipelineBindPo
 {
     const uint64_t bound =
         stand_tracked(device, command, pm_bind_point_index(point), PM_BITS(pipeline), known);
+    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
+}
+
+/* The best of what may stand anywhere. */
+static inline void bind_best_of(struct pm_device *device, VkCommandBuffer handle,
+                                VkPipelineBindPoint point, VkPipeline pipeline,
+                                struct pm_pipeline *known, uint32_t binds)
+{
+    uint64_t bound = PM_BITS(pipeline);
+    if (known != NULL && (binds & PM_BINDS_STAND) == PM_BINDS_STAND) {
+        const uint64_t stands = atomic_load_explicit(&known->stands.now, memory_order_acquire);
+        bound = stands != 0 ? stands : find_best(device, known);
+    } else if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
+        pm_optimize_notice(known);
     device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
 }
 
@@ -49,32 +85,23 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
     const int index = pm_bind_point_index(point);
     if (index < PM_BIND_POINTS) {
         struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
-        if (command == NULL ||
-            !pm_binding_stand_alone(binds, command, index, PM_BITS(pipeline), known)) {
+        learn(known);
+        if (command == NULL && (binds & PM_BINDS_CAREFUL) == 0) {
+            bind_best_of(device, handle, point, pipeline, known, binds);
+            return;
+        }
+        const uint64_t stands = command != NULL ? pm_binding_stand_alone(binds, command, index,
+                                                                         PM_BITS(pipeline), known)
+                                                : 0;
+        if (stands == 0) {
             bind_standing(device, handle, point, pipeline, command, known);
             return;
         }
         if (PM_UNLIKELY(command->predicated != NULL))
             pm_predicated_bound(command, index);
+        pipeline = PM_TO_HANDLE(VkPipeline, stands);
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
-}
-
-/* The best of what may stand anywhere. */
-static inline void bind_best_of(struct pm_device *device, VkCommandBuffer handle,
-                                VkPipelineBindPoint point, VkPipeline pipeline,
-                                struct pm_pipeline *known, uint32_t binds)
-{
-    if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
-        pm_optimize_notice(known);
-    const uint64_t best =
-        known != NULL && (binds & PM_BINDS_PROVEN) != 0 ? pm_optimize_best(known) : 0;
-    if (best != 0) {
-        pm_ab_bound(device->ab);
-        pm_trace_count(device->trace, PM_TRACE_SPECIALIZED);
-    }
-    device->dispatch.CmdBindPipeline(handle, point,
-                                     best != 0 ? PM_TO_HANDLE(VkPipeline, best) : pipeline);
 }
 
 static __attribute__((noinline)) void bind_best(struct pm_device *device, VkCommandBuffer handle,
@@ -113,23 +140,92 @@ static __attribute__((noinline)) void bind_any(VkCommandBuffer handle, VkPipelin
                  atomic_load_explicit(&device->binds, memory_order_relaxed));
 }
 
-VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle, VkPipelineBindPoint point,
-                                              VkPipeline pipeline)
+/* Of the one device, in a window or where it is not known what stands. */
+static __attribute__((noinline)) void bind_looking(VkCommandBuffer handle,
+                                                   VkPipelineBindPoint point, VkPipeline pipeline)
 {
-    if (*(const void *const *)handle != atomic_load_explicit(&pm_one_key, memory_order_acquire)) {
-        bind_any(handle, point, pipeline);
-        return;
-    }
     struct pm_device *device = pm_one.device;
     const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
-    if (binds == 0)
-        device->dispatch.CmdBindPipeline(handle, point, pipeline);
-    else if ((binds & (PM_BINDS_ARMED | PM_BINDS_CAREFUL)) != 0)
+    if ((binds & (PM_BINDS_ARMED | PM_BINDS_CAREFUL)) != 0)
         bind_tracked(device, handle, point, pipeline, binds);
     else if ((binds & PM_BINDS_WATCHED) != 0)
         bind_watched(device, handle, point, pipeline, binds);
     else
         bind_best(device, handle, point, pipeline, binds);
+}
+
+/* What the device's table says of the pipeline; NULL: nothing. */
+static PM_FAST inline __attribute__((always_inline)) const struct pm_standing_slot *
+find_standing(const struct pm_device *device, VkPipeline pipeline)
+{
+    const struct pm_standing_slot *slot = pm_standing_slot(device->standing, PM_BITS(pipeline));
+    return PM_READ(uint64_t, slot->game) == PM_BITS(pipeline) ? slot : NULL;
+}
+
+/* In a recording that holds calls twice, behind what is bound with another chance. */
+static __attribute__((noinline)) void bind_kept(VkCommandBuffer handle, VkPipelineBindPoint point,
+                                                VkPipeline bound, struct pm_command *command)
+{
+    pm_predicated_bound(command, pm_bind_point_index(point));
+    command->device->dispatch.CmdBindPipeline(handle, point, bound);
+}
+
+/* The same as bind_tracked in few instructions, while hooks are armed and nothing else is to be
+ * looked at: what most binds in a window are. */
+static PM_FAST __attribute__((noinline)) void
+bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    struct pm_device *device = pm_one.device;
+    const struct pm_standing_slot *slot = find_standing(device, pipeline);
+    struct pm_command *command = pm_lookup_glance(
+        PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));
+    const uint32_t index = (uint32_t)point;
+    /* Of one that takes no part nothing is known. */
+    if (slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
+        device->dispatch.CmdBindPipeline(handle, point,
+                                         PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands)));
+        return;
+    }
+    if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS) ||
+        !pm_binding_stand_as(command, (int)index, PM_BITS(pipeline),
+                             PM_READ(uint64_t, slot->stands),
+                             PM_READ(struct pm_pipeline *, slot->pipeline))) {
+        bind_looking(handle, point, pipeline);
+        return;
+    }
+    pipeline = PM_TO_HANDLE(VkPipeline, command->bound[index].now);
+    if (command->predicated != NULL && pm_predicated_changes(command, (int)index)) {
+        bind_kept(handle, point, pipeline, command);
+        return;
+    }
+    device->dispatch.CmdBindPipeline(handle, point, pipeline);
+}
+
+VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
+                                                      VkPipelineBindPoint point,
+                                                      VkPipeline pipeline)
+{
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle))) {
+        bind_any(handle, point, pipeline);
+        return;
+    }
+    struct pm_device *device = pm_one.device;
+    const uint32_t binds = PM_READ(uint32_t, device->binds);
+    if (binds == PM_BINDS_STAND) {
+        const struct pm_standing_slot *slot = find_standing(device, pipeline);
+        if (PM_UNLIKELY(slot == NULL)) {
+            bind_looking(handle, point, pipeline);
+            return;
+        }
+        pipeline = PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands));
+    } else if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED) {
+        bind_sampled(handle, point, pipeline);
+        return;
+    } else if (binds != 0) {
+        bind_looking(handle, point, pipeline);
+        return;
+    }
+    device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handle,

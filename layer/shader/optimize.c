@@ -90,6 +90,27 @@ void pm_optimize_bound(struct pm_optimized *optimized)
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }
 
+/* What stands for it (standing.h). */
+static uint64_t find_standing(const struct pm_pipeline *pipeline)
+{
+    const uint32_t wish = atomic_load(&pipeline->wish);
+    const bool counts = wish != PM_WISH_NONE &&
+                        (wish != PM_WISH_WAITING || atomic_load(&pipeline->heat) < PM_MOST_HEAT);
+    if (counts || pipeline->device->ab || pipeline->device->trace || pipeline->object ||
+        atomic_load(&pipeline->folded) || atomic_load(&pipeline->passes_best))
+        return 0;
+    const struct pm_optimized *best = pm_optimize_best_of(pipeline);
+    if (!best)
+        return pipeline->handle;
+    return atomic_load(&best->bound) ? best->built.handle : 0;
+}
+
+void pm_optimize_learn(struct pm_pipeline *pipeline)
+{
+    pm_standing_learn(pipeline->device->standing, &pipeline->stands, pipeline, pipeline->handle,
+                      find_standing);
+}
+
 void pm_optimize_pause(struct pm_device *device, bool paused)
 {
     struct pm_optimizer *optimizer = device->optimizer;
@@ -216,9 +237,12 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
 {
     struct pm_optimizer *optimizer = pipeline->device->optimizer;
     uint32_t wish = PM_WISH_BOUND;
-    if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING))
+    if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_TOLD))
         return;
     if (pm_waiting_try_put(&optimizer->waiting, pipeline)) {
+        /* Unless it was made meanwhile. */
+        wish = PM_WISH_TOLD;
+        atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING);
         if (!atomic_load(&pipeline->device->instance->database_due))
             try_queue_job(optimizer);
         return;

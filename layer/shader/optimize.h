@@ -11,8 +11,8 @@
  * reached a pipeline waits until another one's variant goes.
  *
  * Everything is made from the record's canonical module and the PGO database of the session's
- * start, or once it is packed (hooks/database.h). Where the database has no zero profile there is no
- * optimizer, and nothing happens at all.
+ * start, or once it is packed (hooks/database.h). Where the database has no zero profile there is
+ * no optimizer, and nothing happens at all.
  *
  * Thread safety: any thread, but for creating and destroying the optimizer.
  */
@@ -92,6 +92,9 @@ static inline uint64_t pm_optimize_use(struct pm_optimized *optimized)
     return optimized->built.handle;
 }
 
+/* A bind has found what stands for the pipeline, and done what else there was to do. */
+void pm_optimize_learn(struct pm_pipeline *pipeline);
+
 /* The pipeline's proven variant for values of push constants; NULL: there is none. */
 static inline struct pm_optimized *pm_optimize_folded(const struct pm_pipeline *pipeline)
 {
@@ -112,13 +115,19 @@ static inline uint64_t pm_optimize_watched(const struct pm_pipeline *pipeline)
     return folded ? folded->watch.mask : 0;
 }
 
-/* What to bind when the game binds the pipeline: its proven variant, or what is proven to be faster
- * than that; 0: itself. Only asked while device->binds has PM_BINDS_PROVEN. */
-static inline uint64_t pm_optimize_best(struct pm_pipeline *pipeline)
+/* Its proven variant, or what is proven to be faster than that; NULL: there is none. */
+static inline struct pm_optimized *pm_optimize_best_of(const struct pm_pipeline *pipeline)
 {
     if (atomic_load_explicit(&pipeline->best, memory_order_acquire) == 0)
-        return 0;
+        return NULL;
     struct pm_optimized *over = atomic_load_explicit(&pipeline->over_best, memory_order_acquire);
-    return pm_optimize_use(over ? over
-                                : atomic_load_explicit(&pipeline->optimized, memory_order_relaxed));
+    return over ? over : atomic_load_explicit(&pipeline->optimized, memory_order_relaxed);
+}
+
+/* What to bind of that when the game binds the pipeline; 0: itself. Only asked while device->binds
+ * has PM_BINDS_PROVEN. */
+static inline uint64_t pm_optimize_best(const struct pm_pipeline *pipeline)
+{
+    struct pm_optimized *best = pm_optimize_best_of(pipeline);
+    return best ? pm_optimize_use(best) : 0;
 }

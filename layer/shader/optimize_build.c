@@ -26,6 +26,7 @@ static void use(struct pm_optimized *optimized, bool used)
     } else
         atomic_store_explicit(&pipeline->best, used ? optimized->built.handle : 0,
                               memory_order_release);
+    pm_standing_change(pipeline->device->standing, &pipeline->stands);
 }
 
 /* With what recipes made of it, which is not bound without it: their contest is over. */
@@ -60,7 +61,6 @@ const char *pm_optimizer_decide(struct pm_candidate *candidate, bool faster)
         drop(optimized);
         return "is not faster, and is dropped";
     }
-    pm_optimizer_has_proven(pipeline->device->optimizer);
     return pipeline->keeps_side ? "is used in this session, to be timed" : "is used from now on";
 }
 
@@ -213,6 +213,7 @@ void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pi
     if (optimized->watch.count > 0)
         watch(optimizer, &optimized->watch);
     atomic_store(pm_optimizer_place(optimized), optimized);
+    pm_standing_change(pipeline->device->standing, &pipeline->stands);
     if (proven || pipeline->keeps_side || device->instance->config.debug.trust_variants ||
         device->instance->config.debug.recipe) {
         trust(optimized);

@@ -139,6 +139,7 @@ static void enters_again(struct pm_pipeline *pipeline)
 {
     uint32_t wish = PM_WISH_NONE;
     atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_BOUND);
+    pm_standing_change(pipeline->device->standing, &pipeline->stands);
 }
 
 /* Those that are idle give all their room to others. */

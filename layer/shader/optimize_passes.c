@@ -12,7 +12,6 @@ static const char *decide(struct pm_candidate *candidate, bool faster)
 {
     struct pm_optimized *optimized = (struct pm_optimized *)candidate;
     struct pm_pipeline *pipeline = optimized->pipeline;
-    struct pm_optimizer *optimizer = pipeline->device->optimizer;
     if (atomic_exchange(&optimized->decided, true))
         return NULL;
     atomic_store(&pipeline->passes_candidate, NULL);
@@ -21,8 +20,8 @@ static const char *decide(struct pm_candidate *candidate, bool faster)
         return "is not faster in several passes, which are dropped";
     }
     atomic_store_explicit(&pipeline->passes_best, optimized, memory_order_release);
-    pm_optimizer_has_proven(optimizer);
-    optimizer->calls.in_passes(pipeline->device);
+    pm_standing_change(pipeline->device->standing, &pipeline->stands);
+    pipeline->device->optimizer->calls.in_passes(pipeline->device);
     return "runs in several passes from now on";
 }
 

@@ -5,20 +5,9 @@
 
 void pm_optimizer_set_binds(struct pm_optimizer *optimizer)
 {
-    const bool noticed = !optimizer->device->instance->config.debug.synchronous;
-    const bool proven = optimizer->proven && !optimizer->paused;
     pm_binds_set(optimizer->device, PM_BINDS_OF_VARIANTS,
-                 (noticed ? (uint32_t)PM_BINDS_NOTICED : 0) |
-                     (proven ? (uint32_t)PM_BINDS_PROVEN : 0) |
+                 PM_BINDS_NOTICED | (optimizer->paused ? 0 : (uint32_t)PM_BINDS_PROVEN) |
                      (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0));
-}
-
-void pm_optimizer_has_proven(struct pm_optimizer *optimizer)
-{
-    pthread_mutex_lock(&optimizer->lock);
-    optimizer->proven = true;
-    pm_optimizer_set_binds(optimizer);
-    pthread_mutex_unlock(&optimizer->lock);
 }
 
 void pm_candidate_log(const struct pm_device *device, const struct pm_specialized_shader *shader,

@@ -35,10 +35,10 @@ struct pm_optimizer {
     struct pm_job job;     /* takes one waiting pipeline after another */
     pthread_mutex_t lock;
     /* guarded by lock: */
-    bool queued;         /* the job is, or runs */
-    bool stopping;       /* it will not be any more */
-    bool proven, paused; /* device->binds has PM_BINDS_PROVEN: proven and not paused */
-    bool watched;        /* and PM_BINDS_WATCHED */
+    bool queued;   /* the job is, or runs */
+    bool stopping; /* it will not be any more */
+    bool paused;   /* device->binds lacks PM_BINDS_PROVEN */
+    bool watched;  /* and has PM_BINDS_WATCHED */
 };
 
 /* Takes room for a variant; false: there is none. And gives it back. */
@@ -58,6 +58,5 @@ void pm_optimizer_offer(struct pm_optimizer *optimizer, struct pm_optimized *opt
 struct pm_candidate
 pm_optimizer_candidate(const struct pm_specialized_shader *shader, uint64_t handle,
                        const char *(*verdict)(struct pm_candidate *candidate, bool faster));
-/* device->binds says what there is; under the lock. And that there is a proven variant. */
+/* device->binds says what there is; under the lock. */
 void pm_optimizer_set_binds(struct pm_optimizer *optimizer);
-void pm_optimizer_has_proven(struct pm_optimizer *optimizer);

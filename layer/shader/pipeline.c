@@ -13,8 +13,12 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     if (!pipelines)
         return NULL;
     pipelines->device = device;
+    device->standing = pm_standing_create();
     pipelines->records = pm_shader_records_create(device);
-    if (!pipelines->records) {
+    if (!pipelines->records || !device->standing) {
+        pm_shader_records_destroy(pipelines->records);
+        pm_standing_destroy(device->standing);
+        device->standing = NULL;
         free(pipelines);
         return NULL;
     }
@@ -57,6 +61,8 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     pm_variant_budget_finish(&pipelines->budget);
     pthread_mutex_destroy(&pipelines->cache_lock);
     pthread_mutex_destroy(&pipelines->lock);
+    pm_standing_destroy(device->standing);
+    device->standing = NULL;
     free(pipelines);
 }
 
@@ -220,9 +226,10 @@ static void remove_from(struct pm_device *device, struct pm_lookup *all, uint64_
     struct pm_pipelines *pipelines = device->pipelines;
     pthread_mutex_lock(&pipelines->lock);
     struct pm_pipeline *pipeline = pm_lookup_find(all, handle);
-    if (pipeline && --pipeline->handle_count == 0)
+    if (pipeline && --pipeline->handle_count == 0) {
         (void)pm_lookup_remove(all, handle);
-    else
+        pm_standing_forget(device->standing, &pipeline->stands);
+    } else
         pipeline = NULL;
     pthread_mutex_unlock(&pipelines->lock);
     if (!pipeline)

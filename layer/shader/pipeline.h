@@ -21,6 +21,7 @@
 #include "layer/shader/object.h"
 #include "layer/shader/push_ranges.h"
 #include "layer/shader/shader_record.h"
+#include "layer/shader/standing.h"
 #include "layer/shader/variant.h"
 #include "layer/shader/variant_budget.h"
 
@@ -91,6 +92,7 @@ struct pm_pipeline {
     _Atomic(struct pm_optimized *) optimized; /* owned; set once; NULL: none, or none yet */
     _Atomic(struct pm_candidate *) candidate; /* it, while it is to be tried; NULL: it is not */
     _Atomic uint64_t best;                    /* its handle once it is proven */
+    struct pm_stands stands;                  /* of a bind, if nothing else is to do */
     _Atomic(struct pm_contest *) contest;     /* that it is measured for; NULL: none */
     struct pm_optimized
         *arms; /* variants of a contest (contest.h); owned; the optimizer's thread */
@@ -123,6 +125,7 @@ struct pm_pipeline {
 enum pm_wish {
     PM_WISH_NONE,    /* no, or not any more */
     PM_WISH_BOUND,   /* once the game binds the pipeline: many are made that never are */
+    PM_WISH_TOLD,    /* somebody is just saying so */
     PM_WISH_WAITING, /* yes */
 };
 

@@ -115,29 +115,35 @@ static void bits_of_several(void **state)
     atomic_store(&device->binds, binds);
 }
 
-/* Where nothing but the game's own may stand, the short way leaves what the long one does. */
+/* Where it is known what stands, the short way leaves what the long one does: with nothing of ours,
+ * with nothing that stands, and with a proven variant. */
 static void stands_alone(void **state)
 {
     (void)state;
     const uint32_t binds = atomic_load(&device->binds);
     struct pm_command *command = &world->command;
     for (int point = 0; point < PM_BIND_POINTS; point++) {
-        for (int known = 0; known < 2; known++) {
-            struct pm_pipeline *pipeline = known != 0 ? pipelines[CANDIDATE] : NULL;
-            const uint64_t game = binding_handle(CANDIDATE, GAME);
+        for (int known = 0; known < 4; known++) {
+            const int which = known < 3 ? CANDIDATE : PROVEN_ONE;
+            struct pm_pipeline *pipeline = known != 0 ? pipelines[which] : NULL;
+            const uint64_t game = binding_handle(which, GAME),
+                           stands = known < 3 ? game : binding_handle(which, PROVEN);
             struct pm_bound left[2];
             for (int shortly = 0; shortly < 2; shortly++) {
                 binding_start(PM_RECORDING_SAMPLED, false);
-                atomic_store(&device->binds, PM_BINDS_ARMED);
+                atomic_store(&device->binds, PM_BINDS_ARMED | (known < 2 ? 0 : PM_BINDS_STAND));
+                if (pipeline != NULL)
+                    atomic_store(&pipeline->stands.now, known < 2 ? 0 : stands);
                 memset(&command->bound[point], 0x55, sizeof command->bound[point]);
                 command->bound[point].watch = 0;
                 command->pushed.ranges = NULL;
                 if (shortly != 0)
-                    assert_true(pm_binding_stand_alone(atomic_load(&device->binds), command, point,
-                                                       game, pipeline));
+                    assert_int_equal(pm_binding_stand_alone(atomic_load(&device->binds), command,
+                                                            point, game, pipeline),
+                                     stands);
                 else
                     assert_int_equal(pm_binding_stand(device, command, point, game, pipeline),
-                                     game);
+                                     stands);
                 left[shortly] = command->bound[point];
             }
             assert_ptr_equal(left[0].pipeline, left[1].pipeline);
@@ -149,6 +155,8 @@ static void stands_alone(void **state)
             assert_ptr_equal(left[0].cover, left[1].cover);
             assert_ptr_equal(left[0].passes, left[1].passes);
             assert_int_equal(left[0].watch, left[1].watch);
+            if (pipeline != NULL)
+                atomic_store(&pipeline->stands.now, 0);
         }
     }
     atomic_store(&device->binds, binds);
@@ -162,13 +170,16 @@ static void does_not_stand_alone(void **state)
     struct pm_command *command = &world->command;
     struct pm_push_ranges *const ranges = (struct pm_push_ranges *)pipelines[WATCHING]->push_ranges;
     enum {
-        PROVEN_ANY,
+        UNKNOWN,
+        PAUSED,
+        QUERIED,
+        PROTECTED,
+        CAREFUL,
         WATCHED_ANY,
         WATCHED,
         PUSHED,
         ARMED,
         LOOKED_AT,
-        COUNTED,
         TIMED,
         TRACKED,
         REASONS
@@ -178,26 +189,29 @@ static void does_not_stand_alone(void **state)
                       : reason == TRACKED ? PM_RECORDING_TRACKED
                                           : PM_RECORDING_SAMPLED,
                       false);
-        atomic_store(&device->binds, PM_BINDS_ARMED | (reason == PROVEN_ANY    ? PM_BINDS_PROVEN
-                                                       : reason == WATCHED_ANY ? PM_BINDS_WATCHED
-                                                       : reason == COUNTED     ? PM_BINDS_NOTICED
-                                                                               : 0u));
-        atomic_store(&pipelines[PROVEN_ONE]->wish,
-                     reason == COUNTED ? PM_WISH_BOUND : PM_WISH_NONE);
+        atomic_store(&device->binds, PM_BINDS_ARMED | PM_BINDS_NOTICED |
+                                         (reason == PAUSED ? 0 : PM_BINDS_PROVEN) |
+                                         (reason == CAREFUL ? (uint32_t)PM_BINDS_CAREFUL : 0) |
+                                         (reason == WATCHED_ANY ? (uint32_t)PM_BINDS_WATCHED : 0));
+        atomic_store(&pipelines[PROVEN_ONE]->stands.now,
+                     reason == UNKNOWN ? 0 : binding_handle(PROVEN_ONE, PROVEN));
+        command->active_queries = reason == QUERIED;
+        command->active = reason == PROTECTED ? PM_CONDITION(PM_ACTIVE_PROTECTED) : 0;
         command->watched = reason == WATCHED;
         command->pushed.ranges = reason == PUSHED ? ranges : NULL;
         command->pushed.stays = reason == ARMED;
         command->behind = reason == LOOKED_AT ? 3 : 0;
         const struct pm_bound before = command->bound[PM_COMPUTE];
-        assert_false(pm_binding_stand_alone(atomic_load(&device->binds), command, PM_COMPUTE,
-                                            binding_handle(PROVEN_ONE, GAME),
-                                            pipelines[PROVEN_ONE]));
+        assert_int_equal(pm_binding_stand_alone(atomic_load(&device->binds), command, PM_COMPUTE,
+                                                binding_handle(PROVEN_ONE, GAME),
+                                                pipelines[PROVEN_ONE]),
+                         0);
         assert_memory_equal(&before, &command->bound[PM_COMPUTE], sizeof before);
     }
     command->watched = command->behind = 0;
     command->pushed.ranges = NULL;
     command->pushed.stays = 0;
-    atomic_store(&pipelines[PROVEN_ONE]->wish, PM_WISH_NONE);
+    atomic_store(&pipelines[PROVEN_ONE]->stands.now, 0);
     atomic_store(&device->binds, binds);
 }
 

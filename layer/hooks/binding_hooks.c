@@ -218,11 +218,11 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
             return;
         }
         pipeline = PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands));
-    } else if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED) {
-        bind_sampled(handle, point, pipeline);
-        return;
     } else if (binds != 0) {
-        bind_looking(handle, point, pipeline);
+        if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED)
+            bind_sampled(handle, point, pipeline);
+        else
+            bind_looking(handle, point, pipeline);
         return;
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);

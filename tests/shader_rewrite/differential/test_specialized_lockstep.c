@@ -295,6 +295,36 @@ static void test_rfc(void **state)
     }
 }
 
+/* Derivatives follow zeros that most quads have, but for one pixel, which often is a helper. */
+static void test_quads(void **state)
+{
+    (void)state;
+    enum { WORDS = 4096 };
+    for (uint64_t k = 0; k < 6; k++) {
+        static struct subject s;
+        static uint32_t input[WORDS];
+        for (uint32_t i = 0; i < WORDS; i++) {
+            const uint32_t hash = (i + (uint32_t)k) * 2654435761u;
+            const float number = hash >> 28 == 0 ? (float)(hash >> 20 & 255) / 64 : 0;
+            memcpy(&input[i], &number, sizeof number);
+        }
+        s = (struct subject){.seed = k,
+                             .options = {.stage = PM_STAGE_FRAGMENT},
+                             .call = {.buffers = {input},
+                                      .words = {WORDS, WORDS},
+                                      .output = 1,
+                                      .push = input,
+                                      .stand_ins = true,
+                                      .dispatch = {.groups = {1, 1, 1},
+                                                   .size = {32, 8, 1},
+                                                   .helpers = k < 3 ? 100 : 200,
+                                                   .in_quads = true}}};
+        exact_load("quads.frag", NULL, 0, &s.call.shader);
+        check_all(&s);
+        exact_finish(&s.call.shader);
+    }
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1)
@@ -304,6 +334,7 @@ int main(int argc, char **argv)
         seed_count = strtoull(argv[2], NULL, 0);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rfc),
+        cmocka_unit_test(test_quads),
         cmocka_unit_test(test_random_shaders),
     };
     const struct CMUnitTest named[] = {cmocka_unit_test(test_random_shaders)};

@@ -33,7 +33,7 @@ static void begin(struct modelled *call)
 {
     static uint32_t input[WORDS], output[WORDS];
     for (uint32_t i = 0; i < WORDS; i++)
-        input[i] = i % 24 < 8 ? 0 : i * 2654435761u;
+        input[i] = i % 24 < 8 ? i % 3 << 31 : i * 2654435761u;
     *call = (struct modelled){.buffers = {input, output},
                               .words = {WORDS, WORDS},
                               .output = 1,
@@ -130,6 +130,7 @@ SHADER_TEST(loops, "loops.comp", (70, 1, 1), (1, 1, 1))
 SHADER_TEST(returns, "returns.comp", (21, 2, 1), (3, 2, 1))
 SHADER_TEST(switches, "switches.comp", (70, 1, 1), (1, 1, 1))
 SHADER_TEST(whiles, "whiles.comp", (70, 1, 1), (1, 1, 1))
+SHADER_TEST(casts, "casts.comp", (37, 1, 1), (2, 1, 1))
 SHADER_TEST(memory_model, "memory-model.comp", (37, 1, 1), (2, 1, 1))
 
 /* Of fragments, where derivatives follow: what a whole quad has, helpers too. */
@@ -167,7 +168,7 @@ int main(void)
         cmocka_unit_test(test_divergent), cmocka_unit_test(test_loops),
         cmocka_unit_test(test_returns),   cmocka_unit_test(test_switches),
         cmocka_unit_test(test_whiles),    cmocka_unit_test(test_memory_model),
-        cmocka_unit_test(test_quads),
+        cmocka_unit_test(test_quads),     cmocka_unit_test(test_casts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -115,9 +115,10 @@ struct pm_device_abilities {
     bool conditional_rendering; /* VK_EXT_conditional_rendering is ours alone: we enabled it */
     bool queries_see_shaders;   /* the game may make pools of pipeline statistics or performance */
     bool full_subgroup_fragment, full_subgroup_compute; /* basic and ballot in that stage */
-    bool subgroup_vote, subgroup_quad; /* in the stages that have the above; quad operations are
-                                          for fragment and compute on every device that has them */
-    uint32_t subgroup_size;
+    bool subgroup_vote, subgroup_quad;  /* in the stages that have the above; quad operations are
+                                           for fragment and compute on every device that has them */
+    bool subgroup_arithmetic;           /* likewise */
+    uint32_t subgroup_size, most_lanes; /* unless asked for otherwise; of any subgroup ever */
     uint32_t least_subgroup_size, most_subgroup_size; /* that compute pipelines may require; 0: none
                                                          may, or there is but one */
     uint32_t most_subgroups;                          /* in a workgroup of these */

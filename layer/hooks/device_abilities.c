@@ -343,10 +343,15 @@ static void find_driver(struct pm_device *device)
     memcpy(device->abilities.driver_info, driver.driverInfo, sizeof(driver.driverInfo));
 }
 
+/* A driver that does not know the sizes' structure leaves it alone. */
 static void find_subgroups(struct pm_device *device)
 {
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+    };
     VkPhysicalDeviceSubgroupProperties subgroup = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+        .pNext = &sizes,
     };
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
@@ -358,6 +363,10 @@ static void find_subgroups(struct pm_device *device)
     bool enough = (subgroup.supportedOperations & needed) == needed;
     struct pm_device_abilities *abilities = &device->abilities;
     abilities->subgroup_size = subgroup.subgroupSize;
+    abilities->most_lanes = subgroup.subgroupSize > sizes.maxSubgroupSize ? subgroup.subgroupSize
+                                                                          : sizes.maxSubgroupSize;
+    abilities->subgroup_arithmetic =
+        (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
     abilities->subgroup_vote = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_VOTE_BIT) != 0;
     abilities->subgroup_quad = (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_QUAD_BIT) != 0;
     abilities->full_subgroup_compute =

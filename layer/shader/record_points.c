@@ -232,7 +232,7 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
 uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count)
 {
     if (pm_kind_counts_entries(points->kind))
-        return pm_block_units(&(struct pm_block_layout){.point_count = count});
+        return pm_block_units(&(struct pm_block_layout){.unit_count = count + 1});
     return points->kind == PM_KIND_CONSTANT ? pm_constant_unit(count) : 2 + PM_COUNTS * count;
 }
 

@@ -76,6 +76,8 @@ const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device
         .subgroup_quad = abilities->subgroup_quad,
         .count_copies = true,
         .subgroup_size = record->environment.subgroup_size,
+        .most_lanes = abilities->most_lanes,
+        .subgroup_arithmetic = abilities->subgroup_arithmetic,
         .sums_outlive_loops = !(pm_quirks_of(&driver) & PM_QUIRK_CHOOSES_AGAIN),
         .target = abilities->target,
     };

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/instrument/block_counts.h"
+#include "shader_rewrite/instrument/block_state.h"
 
 enum { PM_BLOCK_MARK_BITS = 32 }; /* marks in a register */
 
@@ -89,35 +89,32 @@ static inline struct pm_ir_def *build_live(const struct pm_block_counts *c)
 
 static inline uint32_t units(const struct pm_block_counts *c)
 {
-    return c->layout.point_count + 1;
+    return c->layout.unit_count;
 }
 
-/* So many entries of a unit: whole ones, or where `part` ones by `lanes`, which are not all. part
- * NULL: nowhere. */
-static inline void add_entries(const struct pm_block_counts *c, struct pm_ir_def *unit,
-                               struct pm_ir_def *times, struct pm_ir_def *part,
-                               struct pm_ir_def *lanes)
+static inline uint32_t unit_of(const struct pm_block_counts *c, uint32_t index)
 {
-    const struct pm_counting_slot slot = c->slot;
+    return c->layout.units[index];
+}
+
+/* Whether two ballots are of the same lanes: without counting them, which takes longer. */
+static inline struct pm_ir_def *build_same(const struct pm_block_counts *c, struct pm_ir_def *x,
+                                           struct pm_ir_def *y)
+{
+    struct pm_ir_def *boolean = c->instrument->counting.boolean;
+    struct pm_ir_def *words = pm_ir_type_vector(c->instrument->module, boolean, 4);
+    return pm_ir_build(&c->instrument->builder, SpvOpAll, boolean,
+                       PM_IR_ARGS(pm_ir_id(build(c, SpvOpIEqual, words, x, y))));
+}
+
+/* An operation over the lanes that are here. */
+static inline struct pm_ir_def *build_reduce(const struct pm_block_counts *c, uint16_t opcode,
+                                             struct pm_ir_def *x)
+{
     const struct pm_counting *counting = &c->instrument->counting;
-    struct pm_ir_builder *b = &c->instrument->builder;
-    struct pm_ir_def *full =
-        part ? build_bool(c, SpvOpLogicalAnd, c->is_full, build_not(c, part)) : c->is_full;
-    struct pm_ir_def *other = build_uint(c, SpvOpIAdd, unit, uint_of(c, units(c)));
-    struct pm_ir_def *index = build_select(c, full, unit, other);
-    struct pm_ir_def *each = part ? build_select(c, part, lanes, c->entry_lanes) : c->entry_lanes;
-    struct pm_ir_def *all = build_uint(c, SpvOpIMul, times, each);
-    if (c->layout.lanes_only) {
-        pm_counting_add_at(counting, b, slot, index, build_select(c, full, times, all));
-        return;
-    }
-    pm_counting_add_at(counting, b, slot, index, times);
-    struct pm_ir_block *merge = pm_ir_build_if(b, full, false, NULL);
-    struct pm_ir_def *group = uint_of(c, 2 * units(c));
-    if (part)
-        group = build_select(c, part, uint_of(c, 3 * units(c)), group);
-    pm_counting_add_at(counting, b, slot, build_uint(c, SpvOpIAdd, unit, group), all);
-    pm_ir_build_end_if(b, merge);
+    return pm_ir_build(&c->instrument->builder, opcode, counting->uint,
+                       PM_IR_ARGS(pm_ir_id(counting->subgroup_scope),
+                                  pm_ir_word(SpvGroupOperationReduce), pm_ir_id(x)));
 }
 
 static inline uint32_t leader_of(const struct pm_block_counts *c, uint32_t index)
@@ -125,24 +122,55 @@ static inline uint32_t leader_of(const struct pm_block_counts *c, uint32_t index
     return c->company ? c->company->leader[index] : PM_COMPANY_NONE;
 }
 
-/* The next that is counted with it. */
-static inline uint32_t next_of(const struct pm_block_counts *c, uint32_t index)
+/* Whether each lane notes its entries of the unit by itself: a bit in a field, or a number. */
+static inline bool is_field(const struct pm_block_counts *c, uint32_t unit)
 {
-    return c->company ? c->company->next[index] : PM_COMPANY_NONE;
+    return unit - 1 < c->field_count;
+}
+
+static inline bool is_turning(const struct pm_block_counts *c, uint32_t unit)
+{
+    return unit >= c->layout.unit_count - c->turning_count;
+}
+
+/* Units, and behind them those of lanes' turns once more. */
+static inline uint32_t items(const struct pm_block_counts *c)
+{
+    return units(c) + c->turning_count;
+}
+
+static inline uint32_t fields_in_word(const struct pm_block_counts *c)
+{
+    return PM_BLOCK_MARK_BITS / c->field_bits;
+}
+
+/* Whether what lanes noted by themselves of a unit is added where they leave with those who entered
+ * a point. */
+static inline bool is_gathered(const struct pm_block_counts *c, uint32_t unit, uint32_t with)
+{
+    return unit > 0 && (is_field(c, unit) || is_turning(c, unit)) &&
+           (c->layout.lanes_only || c->company->gathers[c->point_of[unit]] == with);
 }
 
 /* Whether whole entries of the point wait in a register. */
 static inline bool has_register(const struct pm_block_counts *c, uint32_t index)
 {
-    return c->waits && (c->once[index] || c->turns[index + 1]);
+    return c->waits && (c->once[index] || c->turns[unit_of(c, index)]);
+}
+
+/* Whether those who enter a point leave all together, of those who entered it or an earlier one. */
+static inline bool leave_together(const struct pm_block_counts *c, uint32_t index)
+{
+    const struct pm_block_company *company = c->company;
+    if (!company || company->of_point[index] == PM_COMPANY_ENTRY)
+        return false;
+    const uint32_t with =
+        company->of_point[index] == PM_COMPANY_NONE ? index : company->of_point[index];
+    return company->gathers[with] == with;
 }
 
 /* Whether its entries wait for those who made them to leave, all together, whole or not. */
 static inline bool stays(const struct pm_block_counts *c, uint32_t index)
 {
-    const struct pm_block_company *company = c->company;
-    if (!company || !has_register(c, index) || company->of_point[index] == PM_COMPANY_ENTRY)
-        return false;
-    return company
-        ->stays[company->of_point[index] == PM_COMPANY_NONE ? index : company->of_point[index]];
+    return has_register(c, index) && leave_together(c, index);
 }

@@ -61,55 +61,70 @@ static void find_leaders(struct pm_block_company *company, const struct pm_toget
         const uint32_t block = blocks[i]->index, first = first_of(together, block);
         if (block == 0)
             continue;
-        if (last[first] < PM_COMPANY_ENTRY) {
-            company->next[last[first]] = i;
-            company->leader[i] = company->leader[last[first]] == PM_COMPANY_NONE
-                                     ? last[first]
-                                     : company->leader[last[first]];
-        } else if (first == 0) {
-            company->leader[i] = PM_COMPANY_ENTRY;
-            continue;
-        }
-        last[first] = i;
+        if (last[first] == PM_COMPANY_NONE)
+            last[first] = i;
+        else
+            company->leader[i] = last[first];
     }
 }
 
-/* Whether all who have entered a point and leave are of its company where they do. */
-static bool stays(const struct pm_block_company *company, const struct pm_instrument *p,
-                  uint32_t point, uint32_t block, uint32_t *pending, bool *seen)
+/* Not known yet. */
+#define UNSEEN (UINT32_MAX - 2)
+
+static uint32_t join(uint32_t x, uint32_t y)
 {
-    const struct pm_graph *g = &pm_cfg(p->function)->flow;
-    uint32_t count = 1;
-    memset(seen, 0, g->count * sizeof *seen);
-    pending[0] = block;
-    seen[block] = true;
-    while (count > 0) {
-        const uint32_t at = pending[--count], end = g->successor_start[at + 1];
-        if (g->successor_start[at] == end && company->of_block[at] != point)
-            return false;
-        for (uint32_t i = g->successor_start[at]; i < end; i++)
-            if (!seen[g->successors[i]]) {
-                seen[g->successors[i]] = true;
-                pending[count++] = g->successors[i];
-            }
-    }
-    return true;
+    return x == UNSEEN || x == y ? y : y == UNSEEN ? x : PM_COMPANY_NONE;
 }
 
-/* Only a point that is said of a block where lanes leave can be one. */
-static void find_staying(struct pm_block_company *company, const struct pm_instrument *p,
-                         struct pm_ir_block *const *blocks, uint32_t *pending, bool *seen)
+/* By block, the company of all places where lanes leave that have been there. PM_COMPANY_NONE: it
+ * is not the same. */
+static void find_exits(const struct pm_block_company *company, const struct pm_cfg *cfg,
+                       uint32_t *exit)
 {
-    const struct pm_cfg *cfg = pm_cfg(p->function);
     const struct pm_graph *g = &cfg->flow;
-    for (uint32_t b = 0; b < cfg->count; b++) {
-        const uint32_t point = company->of_block[b];
-        if (g->successor_start[b] != g->successor_start[b + 1] || point >= PM_COMPANY_ENTRY ||
-            company->stays[point] ||
-            pm_loops(p->function)->loop_of[blocks[point]->index] != PM_NO_LOOP)
-            continue;
-        company->stays[point] = stays(company, p, point, blocks[point]->index, pending, seen);
+    bool changed = true;
+    for (uint32_t b = 0; b < cfg->count; b++)
+        exit[b] = UNSEEN;
+    while (changed) {
+        changed = false;
+        for (uint32_t i = cfg->order_count; i-- > 0;) {
+            const uint32_t b = cfg->order[i], end = g->successor_start[b + 1];
+            uint32_t found = g->successor_start[b] == end ? company->of_block[b] : UNSEEN;
+            for (uint32_t s = g->successor_start[b]; s < end; s++)
+                found = join(found, exit[g->successors[s]]);
+            changed = changed || found != exit[b];
+            exit[b] = found;
+        }
     }
+}
+
+static void find_gathering(struct pm_block_company *company, const struct pm_instrument *p,
+                           struct pm_ir_block *const *blocks, uint32_t *exit)
+{
+    const uint32_t *loop_of = pm_loops(p->function)->loop_of;
+    find_exits(company, pm_cfg(p->function), exit);
+    for (uint32_t i = 0; i < p->info->point_count; i++) {
+        const uint32_t with = exit[blocks[i]->index];
+        if (with == PM_COMPANY_ENTRY ||
+            (with < UNSEEN && loop_of[blocks[with]->index] == PM_NO_LOOP &&
+             pm_dominates(pm_dominators(p->function), blocks[with]->index, blocks[i]->index)))
+            company->gathers[i] = with;
+    }
+}
+
+static bool is_each_turn(const struct pm_instrument *p, uint32_t block)
+{
+    const struct pm_loops *loops = pm_loops(p->function);
+    const struct pm_graph *g = &pm_cfg(p->function)->flow;
+    const uint32_t loop = loops->loop_of[block];
+    if (loop == PM_NO_LOOP || loops->loops[loop].parent != PM_NO_LOOP)
+        return false;
+    const uint32_t header = loops->loops[loop].header;
+    for (uint32_t i = g->predecessor_start[header]; i < g->predecessor_start[header + 1]; i++)
+        if (pm_loop_is_around(loops, loop, loops->loop_of[g->predecessors[i]]) &&
+            !pm_dominates(pm_dominators(p->function), block, g->predecessors[i]))
+            return false;
+    return true;
 }
 
 static bool allocate(struct pm_block_company *company, struct pm_arena *arena, uint32_t blocks,
@@ -117,14 +132,14 @@ static bool allocate(struct pm_block_company *company, struct pm_arena *arena, u
 {
     company->of_point = pm_arena_zalloc(arena, points + 1u, sizeof *company->of_point);
     company->leader = pm_arena_zalloc(arena, points + 1u, sizeof *company->leader);
-    company->next = pm_arena_zalloc(arena, points + 1u, sizeof *company->next);
-    company->stays = pm_arena_zalloc(arena, points + 1u, sizeof *company->stays);
+    company->gathers = pm_arena_zalloc(arena, points + 1u, sizeof *company->gathers);
+    company->each_turn = pm_arena_zalloc(arena, points + 1u, sizeof *company->each_turn);
     company->of_block = pm_arena_zalloc(arena, blocks, sizeof *company->of_block);
-    if (!company->of_point || !company->leader || !company->next || !company->stays ||
+    if (!company->of_point || !company->leader || !company->gathers || !company->each_turn ||
         !company->of_block)
         return false;
     for (uint32_t i = 0; i < points; i++)
-        company->of_point[i] = company->leader[i] = company->next[i] = PM_COMPANY_NONE;
+        company->of_point[i] = company->leader[i] = company->gathers[i] = PM_COMPANY_NONE;
     for (uint32_t b = 0; b < blocks; b++)
         company->of_block[b] = PM_COMPANY_NONE;
     return true;
@@ -136,12 +151,13 @@ static bool fill_all(struct pm_block_company *company, const struct pm_instrumen
     const uint32_t count = pm_cfg(p->function)->count;
     struct pm_together together;
     uint32_t *numbers = pm_arena_zalloc(scratch, count, sizeof *numbers);
-    bool *seen = pm_arena_zalloc(scratch, count, sizeof *seen);
-    if (!numbers || !seen || !find(&together, p, scratch))
+    if (!numbers || !find(&together, p, scratch))
         return false;
     fill(company, &together, p, blocks);
     find_leaders(company, &together, p, blocks, numbers);
-    find_staying(company, p, blocks, numbers, seen);
+    find_gathering(company, p, blocks, numbers);
+    for (uint32_t i = 0; i < p->info->point_count; i++)
+        company->each_turn[i] = is_each_turn(p, blocks[i]->index);
     return true;
 }
 

@@ -14,11 +14,14 @@ struct pm_block_company {
     uint32_t *of_point; /* by point of the info: an earlier one */
     uint32_t *of_block; /* by block: a point, which may be its own */
     /* By point: an earlier one that is entered whenever it is, so that both are counted there, or
-     * the entry; and the next point of which the same is said. PM_COMPANY_NONE: none. */
-    uint32_t *leader, *next;
-    /* By point: it is entered once at most, and who has entered it only leaves together with all
-     * who have. */
-    bool *stays;
+     * the entry. PM_COMPANY_NONE: none. */
+    uint32_t *leader;
+    /* By point: whoever has entered it only leaves together with all who entered this one, which
+     * all who enter the point did before, once at most. PM_COMPANY_NONE: not so of any. */
+    uint32_t *gathers;
+    /* By point: it is in one loop, and passed in each turn that leads to another: who enters it has
+     * entered it in all turns before. */
+    bool *each_turn;
 };
 
 /* blocks: by point of the info, ascending. Of the function as it is, with what analysis_together.h

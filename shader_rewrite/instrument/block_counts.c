@@ -1,53 +1,39 @@
+#include "shader_rewrite/instrument/block_counts.h"
+
 #include "shader_rewrite/instrument/block_code.h"
 #include "shader_rewrite/instrument/block_leaving.h"
 
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points.h"
+#include <stdlib.h>
 
-/* Of numbers in registers, over all places where lanes leave; but what shares one has it. */
-enum { MOST_ADDITIONS = 256 };
+/* Of numbers in registers, over all places where lanes leave; and of numbers of each lane, that
+ * take three operations there; and words of fields. */
+enum { MOST_ADDITIONS = 256, MOST_TURNINGS = 48, MOST_FIELD_WORDS = 16 };
 
 /* ---- what is added ---- */
 
-/* Whether two ballots are of the same lanes: without counting them, which takes longer. */
-static struct pm_ir_def *build_same(const struct pm_block_counts *c, struct pm_ir_def *x,
-                                    struct pm_ir_def *y)
-{
-    struct pm_ir_def *boolean = c->instrument->counting.boolean;
-    struct pm_ir_def *words = pm_ir_type_vector(c->instrument->module, boolean, 4);
-    return pm_ir_build(&c->instrument->builder, SpvOpAll, boolean,
-                       PM_IR_ARGS(pm_ir_id(build(c, SpvOpIEqual, words, x, y))));
-}
-
-/* Whether the lanes of a point's entries that are not whole are counted: they may follow. */
-static bool counts_lanes(const struct pm_block_counts *c, uint32_t index)
-{
-    return !c->counts_lanes || c->counts_lanes[c->instrument->info->points[index]];
-}
-
-/* An entry of a point with so many lanes, which are not all. */
-static void add_part(const struct pm_block_counts *c, uint32_t index, struct pm_ir_def *lanes)
+/* An entry of a unit with so many lanes, which are not all. */
+static void add_part(const struct pm_block_counts *c, uint32_t unit, struct pm_ir_def *lanes)
 {
     const struct pm_counting_slot slot = c->slot;
     const struct pm_counting *counting = &c->instrument->counting;
     struct pm_ir_builder *b = &c->instrument->builder;
-    const uint32_t unit = index + 1;
     if (c->layout.lanes_only) {
         pm_counting_add(counting, b, slot, units(c) + unit, lanes);
         return;
     }
     pm_counting_add(counting, b, slot, units(c) + unit, uint_of(c, 1));
-    if (counts_lanes(c, index))
+    if (c->counts_lanes[unit])
         pm_counting_add(counting, b, slot, 3 * units(c) + unit, lanes);
 }
 
-/* An entry of a point with so many lanes, whole or not. */
-static void add_now(const struct pm_block_counts *c, uint32_t index, struct pm_ir_def *whole,
+/* An entry of a unit with so many lanes, whole or not. */
+static void add_now(const struct pm_block_counts *c, uint32_t unit, struct pm_ir_def *whole,
                     struct pm_ir_def *lanes)
 {
     const struct pm_counting *counting = &c->instrument->counting;
     struct pm_ir_builder *b = &c->instrument->builder;
-    const uint32_t unit = index + 1;
     struct pm_ir_def *full = build_bool(c, SpvOpLogicalAnd, whole, c->is_full);
     struct pm_ir_def *first = build_select(c, full, uint_of(c, unit), uint_of(c, units(c) + unit));
     if (c->layout.lanes_only) {
@@ -56,7 +42,7 @@ static void add_now(const struct pm_block_counts *c, uint32_t index, struct pm_i
         return;
     }
     pm_counting_add_at(counting, b, c->slot, first, uint_of(c, 1));
-    const bool all = counts_lanes(c, index);
+    const bool all = c->counts_lanes[unit];
     struct pm_ir_def *more =
         all ? build_not(c, full) : build_bool(c, SpvOpLogicalAnd, whole, build_not(c, c->is_full));
     struct pm_ir_block *merge = pm_ir_build_if(b, more, true, NULL);
@@ -88,23 +74,25 @@ static void note_in(const struct pm_block_counts *c, struct pm_ir_def *variable,
     store(c, variable, build_uint(c, opcode, load(c, variable), noted));
 }
 
-/* An entry of a point, and of all that are counted with it, is noted, where `whole`; NULL: always.
- */
+/* An entry of a point is noted, where `whole`; NULL: always. */
 static void note(const struct pm_block_counts *c, uint32_t index, struct pm_ir_def *whole)
 {
-    if (c->turns[index + 1]) {
-        note_in(c, c->turns[index + 1], SpvOpIAdd, 1, whole);
-        return;
-    }
-    for (uint32_t word = 0; word * PM_BLOCK_MARK_BITS < units(c); word++) {
-        uint32_t bits = 0;
-        for (uint32_t i = index; i != PM_COMPANY_NONE; i = next_of(c, i))
-            bits |= (i + 1) / PM_BLOCK_MARK_BITS == word
-                        ? UINT32_C(1) << (i + 1) % PM_BLOCK_MARK_BITS
-                        : 0;
-        if (bits)
-            note_in(c, c->marks[word], SpvOpBitwiseOr, bits, whole);
-    }
+    const uint32_t unit = unit_of(c, index);
+    if (c->turns[unit])
+        note_in(c, c->turns[unit], SpvOpIAdd, 1, whole);
+    else
+        note_in(c, c->marks[unit / PM_BLOCK_MARK_BITS], SpvOpBitwiseOr,
+                UINT32_C(1) << unit % PM_BLOCK_MARK_BITS, whole);
+}
+
+/* An entry of each lane's own. */
+static void note_own(const struct pm_block_counts *c, uint32_t unit)
+{
+    if (is_turning(c, unit))
+        note_in(c, c->turns[unit], SpvOpIAdd, 1, NULL);
+    else
+        note_in(c, c->fields[unit / fields_in_word(c)], SpvOpBitwiseOr,
+                UINT32_C(1) << unit % fields_in_word(c) * c->field_bits, NULL);
 }
 
 static bool leaves(const struct pm_ir_instr *instr)
@@ -143,46 +131,29 @@ static bool calls_none(const struct pm_ir_module *module)
 static bool make_registers(struct pm_block_counts *c)
 {
     const struct pm_instrument_info *info = c->instrument->info;
-    const uint32_t words = (units(c) + PM_BLOCK_MARK_BITS - 1) / PM_BLOCK_MARK_BITS;
+    const uint32_t words = (items(c) + PM_BLOCK_MARK_BITS - 1) / PM_BLOCK_MARK_BITS;
+    const uint32_t field_words = c->field_count ? c->field_count / fields_in_word(c) + 1 : 0;
     uint32_t additions = 0;
-    find_leaving(c, NULL);
-    c->places =
-        pm_arena_zalloc(c->instrument->module->arena, c->place_count + 1u, sizeof *c->places);
     c->entered =
         pm_arena_zalloc(c->instrument->module->arena, info->point_count + 1u, sizeof *c->entered);
     c->turns = pm_arena_zalloc(c->instrument->module->arena, units(c), sizeof *c->turns);
     c->marks = pm_arena_zalloc(c->instrument->module->arena, words, sizeof *c->marks);
-    c->waits = calls_none(c->instrument->module);
-    if (!c->turns || !c->marks || !c->places || !c->entered)
+    c->fields = pm_arena_zalloc(c->instrument->module->arena, field_words + 1u, sizeof *c->fields);
+    if (!c->turns || !c->marks || !c->fields || !c->entered)
         return false;
-    find_leaving(c, c->places);
+    for (uint32_t w = 0; w < field_words; w++)
+        c->fields[w] = pm_block_counts_variable(c);
+    for (uint32_t u = units(c) - c->turning_count; u < units(c); u++)
+        c->turns[u] = pm_block_counts_variable(c);
     for (uint32_t w = 0; c->waits && w < words; w++)
         c->marks[w] = pm_block_counts_variable(c);
     for (uint32_t i = 0; c->waits && info->sums_outlive_loops && i < info->point_count; i++)
-        if (!c->once[i]) {
-            const uint32_t leader = leader_of(c, i);
-            const bool fits = (additions += c->place_count) <= MOST_ADDITIONS;
-            if (leader < PM_COMPANY_ENTRY)
-                c->turns[i + 1] = c->turns[leader + 1];
-            else if (fits)
-                c->turns[i + 1] = pm_block_counts_variable(c);
-        }
+        if (!c->once[i] && leader_of(c, i) == PM_COMPANY_NONE && !c->turns[unit_of(c, i)] &&
+            (additions += c->place_count) <= MOST_ADDITIONS)
+            c->turns[unit_of(c, i)] = pm_block_counts_variable(c);
     if (c->waits)
         c->next = pm_block_counts_variable(c);
     return true;
-}
-
-/* The entry of the shader waits, and of what is entered whenever it is. */
-static void note_entry(const struct pm_block_counts *c)
-{
-    for (uint32_t word = 0; word * PM_BLOCK_MARK_BITS < units(c); word++) {
-        uint32_t bits = word == 0;
-        for (uint32_t i = 0; i < c->layout.point_count; i++)
-            if (leader_of(c, i) == PM_COMPANY_ENTRY && (i + 1) / PM_BLOCK_MARK_BITS == word)
-                bits |= UINT32_C(1) << (i + 1) % PM_BLOCK_MARK_BITS;
-        if (bits)
-            store(c, c->marks[word], uint_of(c, bits));
-    }
 }
 
 /* One lane of each subgroup adds the entry of the shader itself, if that cannot wait. */
@@ -190,7 +161,7 @@ static void add_entry(struct pm_block_counts *c, struct pm_ir_block *rest)
 {
     struct pm_ir_builder *b = &c->instrument->builder;
     pm_ir_build_if(b, c->is_first, true, rest);
-    add_entries(c, uint_of(c, 0), uint_of(c, 1), NULL, NULL);
+    add_now(c, 0, pm_ir_constant_bool(c->instrument->module, true), c->entry_lanes);
     pm_ir_build_end_if(b, rest);
 }
 
@@ -217,9 +188,113 @@ static void begin_entry(struct pm_block_counts *c)
     if (!c->demotes)
         c->live = live;
     if (c->waits)
-        note_entry(c);
+        store(c, c->marks[0], uint_of(c, 1));
     else
         add_entry(c, rest);
+}
+
+static bool find_places(struct pm_block_counts *c)
+{
+    find_leaving(c, NULL);
+    c->places =
+        pm_arena_zalloc(c->instrument->module->arena, c->place_count + 1u, sizeof *c->places);
+    c->waits = calls_none(c->instrument->module);
+    if (!c->places)
+        return false;
+    find_leaving(c, c->places);
+    return true;
+}
+
+/* How what enters a point waits: in that order are units numbered. */
+enum way { FIELD, SHARED, TURNING, WAYS };
+
+static enum way way_of(const struct pm_block_counts *c, uint32_t index)
+{
+    const struct pm_instrument_info *info = c->instrument->info;
+    const struct pm_block_company *company = c->company;
+    if (!company || !c->waits || !info->subgroup_arithmetic ||
+        company->of_point[index] == PM_COMPANY_ENTRY)
+        return SHARED;
+    if (!c->layout.lanes_only &&
+        (company->gathers[index] == PM_COMPANY_NONE || leave_together(c, index)))
+        return SHARED;
+    if (c->once[index])
+        return FIELD;
+    const bool each = c->layout.lanes_only || company->each_turn[index];
+    return each && info->sums_outlive_loops ? TURNING : SHARED;
+}
+
+/* Numbers the units of the points that lead and wait in one way, and gives how many; more than
+ * `most` are SHARED. */
+static uint32_t number_way(struct pm_block_counts *c, enum way *ways, enum way way, uint32_t most)
+{
+    uint32_t count = 0;
+    for (uint32_t i = c->layout.has_entry; i < c->layout.point_count; i++) {
+        if (leader_of(c, i) != PM_COMPANY_NONE || ways[i] != way)
+            continue;
+        if (count == most) {
+            ways[i] = SHARED;
+            continue;
+        }
+        c->point_of[c->layout.unit_count] = i;
+        c->layout.units[i] = c->layout.unit_count++;
+        count++;
+    }
+    return count;
+}
+
+/* Whose lanes others have to know. */
+static void find_asked(struct pm_block_counts *c, const enum way *ways)
+{
+    for (uint32_t i = 0; c->company && i < c->layout.point_count; i++) {
+        const uint32_t with = c->company->of_point[i];
+        const bool knows =
+            ways[i] != SHARED || (leave_together(c, i) && c->waits &&
+                                  (c->once[i] || c->instrument->info->sums_outlive_loops));
+        if (with < PM_COMPANY_ENTRY && leader_of(c, i) == PM_COMPANY_NONE && !knows)
+            c->is_asked[with] = true;
+    }
+}
+
+static void number_units(struct pm_block_counts *c, enum way *ways)
+{
+    const struct pm_instrument_info *info = c->instrument->info;
+    const uint32_t places = c->place_count ? c->place_count : 1;
+    uint32_t turning = 0;
+    c->layout.unit_count = 1;
+    c->field_bits = info->most_lanes > 0 && info->most_lanes < 16 ? 4 : 8;
+    for (uint32_t i = 0; i < info->point_count; i++) {
+        ways[i] = way_of(c, i);
+        if (leader_of(c, i) == PM_COMPANY_NONE && ways[i] == TURNING &&
+            ++turning > MOST_TURNINGS / places)
+            ways[i] = SHARED;
+    }
+    c->field_count = number_way(c, ways, FIELD, MOST_FIELD_WORDS * fields_in_word(c) - 1);
+    number_way(c, ways, SHARED, UINT32_MAX);
+    c->turning_count = number_way(c, ways, TURNING, UINT32_MAX);
+    for (uint32_t i = 0; i < info->point_count; i++) {
+        const uint32_t leader = leader_of(c, i);
+        if (leader < PM_COMPANY_ENTRY)
+            c->layout.units[i] = c->layout.units[leader];
+        c->counts_lanes[c->layout.units[i]] |= !info->flow || info->flow->counted[info->points[i]];
+    }
+    find_asked(c, ways);
+}
+
+/* Points that are entered together, equally often, are one unit. */
+static bool make_units(struct pm_block_counts *c)
+{
+    const size_t count = c->layout.point_count + 1u;
+    struct pm_arena *arena = c->instrument->module->arena;
+    enum way *ways = pm_arena_zalloc(arena, count, sizeof *ways);
+    c->layout.units = calloc(count, sizeof *c->layout.units);
+    c->point_of = pm_arena_zalloc(arena, count, sizeof *c->point_of);
+    c->is_asked = pm_arena_zalloc(arena, count, sizeof *c->is_asked);
+    c->counts_lanes = pm_arena_zalloc(arena, count, sizeof *c->counts_lanes);
+    if (!ways || !c->layout.units || !c->point_of || !c->is_asked || !c->counts_lanes)
+        return false;
+    number_units(c, ways);
+    return true;
 }
 
 bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, const bool *once,
@@ -231,8 +306,11 @@ bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, c
         .once = once,
         .company = company,
         .layout = pm_block_layout(info),
-        .counts_lanes = info->flow ? info->flow->counted : NULL,
     };
+    if (!find_places(c) || !make_units(c))
+        return false;
+    if (c->field_count || c->turning_count)
+        pm_ir_require_capability(p->module, SpvCapabilityGroupNonUniformArithmetic);
     p->counting.slot_stride = (pm_block_units(&c->layout) + 7) & ~7u;
     if (!make_registers(c))
         return false;
@@ -315,10 +393,15 @@ void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm
     const uint32_t with = c->company ? c->company->of_point[index] : PM_COMPANY_NONE;
     if (leader_of(c, index) != PM_COMPANY_NONE)
         return;
-    if ((waits && with == PM_COMPANY_ENTRY) || stays(c, index)) {
+    const bool own = is_field(c, unit_of(c, index)) || is_turning(c, unit_of(c, index));
+    if (own || (waits && with == PM_COMPANY_ENTRY) || stays(c, index)) {
         *b = (struct pm_ir_builder){p->module, at->block, at};
-        c->entered[index] = enter(c, with, build_live(c));
-        note(c, index, NULL);
+        if (with == PM_COMPANY_ENTRY || c->is_asked[index])
+            c->entered[index] = enter(c, with, build_live(c));
+        if (own)
+            note_own(c, unit_of(c, index));
+        else
+            note(c, index, NULL);
         return;
     }
     struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
@@ -331,11 +414,10 @@ void pm_block_counts_add_at(struct pm_block_counts *c, uint32_t index, struct pm
     struct pm_ir_block *merge =
         begin_one(c, live, waits ? build_not(c, whole) : NULL, chosen, rest);
     struct pm_ir_def *lanes = count_bits(c, entered.ballot, SpvGroupOperationReduce);
-    for (uint32_t i = index; i != PM_COMPANY_NONE; i = next_of(c, i))
-        if (waits)
-            add_part(c, i, lanes);
-        else
-            add_now(c, i, whole, lanes);
+    if (waits)
+        add_part(c, unit_of(c, index), lanes);
+    else
+        add_now(c, unit_of(c, index), whole, lanes);
     end_one(c, merge, rest);
 }
 

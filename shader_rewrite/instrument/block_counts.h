@@ -13,7 +13,13 @@
  * block: there that block's tells it (block_company.h). Where they are those that began the shader
  * the entry is whole, and is only noted. So it is where they are those of a block that runs once
  * and leave together: then what they noted is added as whole or not, by what they are. What is
- * entered whenever an earlier block is shares its register, and its code.
+ * entered whenever an earlier block is shares its counters.
+ *
+ * Nobody asks at all where all who enter a block leave together, among those who entered an earlier
+ * one that runs once, or the shader: each lane notes that it entered, a field of a register, and
+ * where they leave subgroup arithmetic says how many did (block_gathered.h). In a loop a lane has a
+ * number instead, of blocks that are passed in each turn. Where lanes alone are counted that is how
+ * all blocks are, wherever lanes leave.
  *
  * Added is one number where the subgroup has all the lanes that one is said to have
  * (info->subgroup_size), and two where it has not (instrument.h, struct pm_block_layout).
@@ -24,40 +30,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/instrument/block_company.h"
-#include "shader_rewrite/instrument/instrument_module.h"
-
-/* Which lanes entered a point's block. */
-struct pm_block_entered {
-    struct pm_ir_def *ballot;
-    struct pm_ir_def *whole; /* all that began the shader; NULL: so by the code */
-};
-
-/* Where lanes leave, and the point that is entered by the same: as struct pm_block_company. */
-struct pm_block_leaving {
-    struct pm_ir_instr *at;
-    uint32_t with;
-};
-
-struct pm_block_counts {
-    struct pm_instrument *instrument;
-    struct pm_block_layout layout;
-    const bool *once;         /* by point of the info: it runs at most once; the caller's */
-    const bool *counts_lanes; /* by the module's points: it does; NULL: all do */
-    bool waits;   /* entries may wait: no function is called, in which lanes could leave */
-    bool demotes; /* lanes become helpers on the way */
-    struct pm_block_leaving *places; /* where lanes leave */
-    uint32_t place_count;
-    struct pm_block_entered *entered;       /* by point of the info, once it is counted */
-    const struct pm_block_company *company; /* NULL: nothing is known */
-    struct pm_counting_slot slot;
-    struct pm_ir_def *live; /* the lane is no helper; NULL: it has to be asked each time */
-    struct pm_ir_def *entry_ballot, *entry_lanes, *is_full;
-    struct pm_ir_def *is_first; /* of the lanes that count at entry */
-    struct pm_ir_def **marks;   /* variables: bits, by unit / 32 */
-    struct pm_ir_def **turns;   /* variables, by unit; NULL: none */
-    struct pm_ir_def *next;     /* variable: the unit that a lane looks at */
-};
+#include "shader_rewrite/instrument/block_state.h"
 
 /* Of a module whose counting is ready; sets its stride and counts at entry. once: of each of the
  * info's points whether it runs at most once. company: NULL, or the caller's, of the function as

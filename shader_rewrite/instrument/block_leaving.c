@@ -1,21 +1,32 @@
 #include "shader_rewrite/instrument/block_leaving.h"
 
 #include "shader_rewrite/instrument/block_code.h"
+#include "shader_rewrite/instrument/block_gathered.h"
 #include "shader_rewrite/ir/block_open.h"
 
 /* Of those that leave: by what is known of them. */
 struct leavers {
     struct pm_ir_def *rank, *lanes;
     uint32_t with; /* what stays, stays for these: a point. PM_COMPANY_NONE: nothing does */
-    struct pm_ir_def *first; /* with a point: the first lane is one of them; */
-    struct pm_ir_def *part;  /* they are not all that began the shader */
+    struct pm_ir_def *first; /* the first lane is one of them; NULL: it is, */
+    struct pm_ir_def *part;  /* and they are not all that began the shader */
+    struct pm_block_gathered gathered;
+};
+
+/* What is added by one lane: of a unit, so many entries, whole or not. Units are items of their own
+ * number; of those with lanes' turns the entries that are not whole are items behind all units. */
+struct item {
+    struct pm_ir_def *unit, *times;
+    struct pm_ir_def *part;  /* they are not whole; NULL: they are; */
+    struct pm_ir_def *lanes; /* then so many lanes' in all */
 };
 
 /* Whether what waits of a unit is these lanes', however many they are. */
 static bool is_theirs(const struct pm_block_counts *c, const struct leavers *l, uint32_t unit)
 {
-    return l->with != PM_COMPANY_NONE && unit > 0 && stays(c, unit - 1) &&
-           (unit - 1 == l->with || c->company->of_point[unit - 1] == l->with);
+    const uint32_t point = c->point_of[unit];
+    return l->with != PM_COMPANY_NONE && unit > 0 && stays(c, point) &&
+           (point == l->with || c->company->of_point[point] == l->with);
 }
 
 /* The units of a word that are. */
@@ -33,7 +44,7 @@ static struct pm_ir_def *load_waiting(const struct pm_block_counts *c, const str
                                       struct pm_ir_def *variable, uint32_t mask)
 {
     struct pm_ir_def *all = load(c, variable);
-    if (l->with == PM_COMPANY_NONE || mask == UINT32_MAX)
+    if (!l->first || mask == UINT32_MAX)
         return all;
     return build_select(c, l->first, all, build_uint(c, SpvOpBitwiseAnd, all, uint_of(c, mask)));
 }
@@ -62,11 +73,11 @@ static struct pm_ir_def *build_waiting(const struct pm_block_counts *c, const st
                                        struct pm_ir_def *unit)
 {
     struct pm_ir_def *marks = load_waiting(c, l, c->marks[0], theirs(c, l, 0));
-    for (uint32_t word = 1; word * PM_BLOCK_MARK_BITS < units(c); word++)
+    for (uint32_t word = 1; word * PM_BLOCK_MARK_BITS < items(c); word++)
         marks = choose_word(c, unit, marks, word,
                             load_waiting(c, l, c->marks[word], theirs(c, l, word)));
     struct pm_ir_def *waiting = bit_of(c, marks, unit);
-    for (uint32_t u = 1; u < units(c); u++)
+    for (uint32_t u = 1; u < units(c) - c->turning_count; u++)
         if (c->turns[u])
             waiting = build_select(
                 c, build_bool(c, SpvOpIEqual, unit, uint_of(c, u)),
@@ -74,36 +85,143 @@ static struct pm_ir_def *build_waiting(const struct pm_block_counts *c, const st
     return waiting;
 }
 
-/* Adds it. */
-static void add_unit(const struct pm_block_counts *c, const struct leavers *l,
-                     struct pm_ir_def *unit, struct pm_ir_def *waiting)
+/* Whether a unit, by its bit in words that the code knows, is one of them. */
+static struct pm_ir_def *is_one_of(const struct pm_block_counts *c, struct pm_ir_def *unit,
+                                   uint32_t (*bits_of)(const struct pm_block_counts *c,
+                                                       const struct leavers *l, uint32_t word),
+                                   const struct leavers *l)
 {
-    if (l->with == PM_COMPANY_NONE) {
-        add_entries(c, unit, waiting, NULL, NULL);
+    struct pm_ir_def *word = uint_of(c, bits_of(c, l, 0));
+    for (uint32_t w = 1; w * PM_BLOCK_MARK_BITS < units(c); w++)
+        word = choose_word(c, unit, word, w, uint_of(c, bits_of(c, l, w)));
+    return build_bool(c, SpvOpINotEqual, bit_of(c, word, unit), uint_of(c, 0));
+}
+
+/* Of what waits for all, or for the lanes that leave. */
+static struct item shared_item(const struct pm_block_counts *c, const struct leavers *l,
+                               struct pm_ir_def *unit)
+{
+    struct item item = {.unit = unit, .times = build_waiting(c, l, unit)};
+    if (l->with == PM_COMPANY_NONE || l->with == PM_COMPANY_ENTRY)
+        return item;
+    item.part = build_bool(c, SpvOpLogicalAnd, l->part, is_one_of(c, unit, theirs, l));
+    item.lanes = build_uint(c, SpvOpIMul, item.times, l->lanes);
+    return item;
+}
+
+static struct pm_ir_def *build_or(const struct pm_block_counts *c, struct pm_ir_def *x,
+                                  struct pm_ir_def *y)
+{
+    return x ? build_bool(c, SpvOpLogicalOr, x, y) : y;
+}
+
+/* Or of what has a field: nobody noted it, or one entry. */
+static void choose_field(const struct pm_block_counts *c, const struct leavers *l,
+                         struct item *item)
+{
+    struct pm_ir_def *is_field,
+        *lanes = pm_block_gathered_field(c, &l->gathered, item->unit, &is_field);
+    if (!lanes)
+        return;
+    struct pm_ir_def *any = build_select(c, build_bool(c, SpvOpIEqual, lanes, uint_of(c, 0)),
+                                         uint_of(c, 0), uint_of(c, 1));
+    struct pm_ir_def *part = build_bool(c, SpvOpINotEqual, lanes, c->entry_lanes);
+    item->times = build_select(c, is_field, any, item->times);
+    item->part = build_or(c, item->part, build_bool(c, SpvOpLogicalAnd, is_field, part));
+    item->lanes = item->lanes ? build_select(c, is_field, lanes, item->lanes) : lanes;
+}
+
+/* Or of the last units, whole entries and others. */
+static void choose_turns(const struct pm_block_counts *c, const struct leavers *l,
+                         struct item *item)
+{
+    const uint32_t first = units(c) - c->turning_count;
+    struct pm_ir_def *number = item->unit;
+    for (uint32_t i = 0; i < c->turning_count; i++) {
+        const struct pm_gathered_turns *turns = &l->gathered.turns[i];
+        if (!turns->parts)
+            continue;
+        struct pm_ir_def *whole = build_bool(c, SpvOpIEqual, number, uint_of(c, first + i));
+        struct pm_ir_def *parts = build_bool(c, SpvOpIEqual, number, uint_of(c, units(c) + i));
+        item->times =
+            build_select(c, whole, turns->whole, build_select(c, parts, turns->parts, item->times));
+        item->lanes =
+            item->lanes ? build_select(c, parts, turns->lanes, item->lanes) : turns->lanes;
+    }
+    struct pm_ir_def *behind = build_bool(c, SpvOpUGreaterThanEqual, number, uint_of(c, units(c)));
+    item->part = build_or(c, item->part, behind);
+    item->unit = build_select(
+        c, behind, build_uint(c, SpvOpISub, number, uint_of(c, c->turning_count)), number);
+}
+
+static struct item build_item(const struct pm_block_counts *c, const struct leavers *l,
+                              struct pm_ir_def *number)
+{
+    struct item item = shared_item(c, l, number);
+    if (!l->gathered.words)
+        return item;
+    choose_field(c, l, &item);
+    if (c->turning_count)
+        choose_turns(c, l, &item);
+    return item;
+}
+
+/* The units whose lanes follow. */
+static uint32_t following(const struct pm_block_counts *c, const struct leavers *l, uint32_t word)
+{
+    uint32_t bits = 0;
+    (void)l;
+    for (uint32_t bit = 0; bit < PM_BLOCK_MARK_BITS && word * PM_BLOCK_MARK_BITS + bit < units(c);
+         bit++)
+        bits |= (uint32_t)!c->counts_lanes[word * PM_BLOCK_MARK_BITS + bit] << bit;
+    return bits;
+}
+
+static void add_item(const struct pm_block_counts *c, const struct leavers *l,
+                     const struct item *item)
+{
+    const struct pm_counting *counting = &c->instrument->counting;
+    struct pm_ir_builder *b = &c->instrument->builder;
+    struct pm_ir_def *part = item->part;
+    struct pm_ir_def *full =
+        part ? build_bool(c, SpvOpLogicalAnd, c->is_full, build_not(c, part)) : c->is_full;
+    struct pm_ir_def *index = build_select(
+        c, full, item->unit, build_uint(c, SpvOpIAdd, item->unit, uint_of(c, units(c))));
+    struct pm_ir_def *lanes = build_uint(c, SpvOpIMul, item->times, c->entry_lanes);
+    if (part)
+        lanes = build_select(c, part, item->lanes, lanes);
+    if (c->layout.lanes_only) {
+        pm_counting_add_at(counting, b, c->slot, index, build_select(c, full, item->times, lanes));
         return;
     }
-    struct pm_ir_def *word = uint_of(c, theirs(c, l, 0));
-    for (uint32_t w = 1; w * PM_BLOCK_MARK_BITS < units(c); w++)
-        word = choose_word(c, unit, word, w, uint_of(c, theirs(c, l, w)));
-    struct pm_ir_def *is = build_bool(c, SpvOpINotEqual, bit_of(c, word, unit), uint_of(c, 0));
-    add_entries(c, unit, waiting, build_bool(c, SpvOpLogicalAnd, l->part, is), l->lanes);
+    pm_counting_add_at(counting, b, c->slot, index, item->times);
+    struct pm_ir_def *no_more = full;
+    if (part && c->instrument->info->flow)
+        no_more = build_or(
+            c, full, build_bool(c, SpvOpLogicalAnd, part, is_one_of(c, item->unit, following, l)));
+    struct pm_ir_block *merge = pm_ir_build_if(b, no_more, false, NULL);
+    struct pm_ir_def *group = uint_of(c, 2 * units(c));
+    if (part)
+        group = build_select(c, part, uint_of(c, 3 * units(c)), group);
+    pm_counting_add_at(counting, b, c->slot, build_uint(c, SpvOpIAdd, item->unit, group), lanes);
+    pm_ir_build_end_if(b, merge);
 }
 
-/* The first unit of a lane. Where none that is counted leaves, only helper invocations may be here:
+/* The first item of a lane. Where none that is counted leaves, only helper invocations may be here:
  * they have no part in ballots, and some drivers run them on (lavapipe 22.3), without end if there
  * were no lanes to go on by. */
-static struct pm_ir_def *first_unit(const struct pm_block_counts *c, const struct leavers *l)
+static struct pm_ir_def *first_item(const struct pm_block_counts *c, const struct leavers *l)
 {
     return build_select(c, build_bool(c, SpvOpIEqual, l->lanes, uint_of(c, 0)),
-                        uint_of(c, units(c)), l->rank);
+                        uint_of(c, items(c)), l->rank);
 }
 
-/* Each lane looks at a unit, and at the one as many behind as there are lanes. */
+/* Each lane looks at an item, and at the one as many behind as there are lanes. */
 static void add_all(const struct pm_block_counts *c, const struct leavers *l)
 {
     struct pm_ir_module *module = c->instrument->module;
     struct pm_ir_builder *b = &c->instrument->builder;
-    store(c, c->next, first_unit(c, l));
+    store(c, c->next, first_item(c, l));
     struct pm_ir_block *header = pm_ir_block_create(module, b->block);
     struct pm_ir_block *test = pm_ir_block_create(module, header);
     struct pm_ir_block *body = pm_ir_block_create(module, test);
@@ -117,18 +235,18 @@ static void add_all(const struct pm_block_counts *c, const struct leavers *l)
                                      pm_ir_word(SpvLoopControlDontUnrollMask)));
     pm_ir_build_branch(b, test);
     b->block = test;
-    struct pm_ir_def *unit = load(c, c->next);
-    pm_ir_build_branch_conditional(b, build_bool(c, SpvOpULessThan, unit, uint_of(c, units(c))),
+    struct pm_ir_def *number = load(c, c->next);
+    pm_ir_build_branch_conditional(b, build_bool(c, SpvOpULessThan, number, uint_of(c, items(c))),
                                    body, merge);
     b->block = body;
-    struct pm_ir_def *waiting = build_waiting(c, l, unit);
+    const struct item item = build_item(c, l, number);
     struct pm_ir_block *added =
-        pm_ir_build_if(b, build_bool(c, SpvOpINotEqual, waiting, uint_of(c, 0)), true, NULL);
-    add_unit(c, l, unit, waiting);
+        pm_ir_build_if(b, build_bool(c, SpvOpINotEqual, item.times, uint_of(c, 0)), true, NULL);
+    add_item(c, l, &item);
     pm_ir_build_end_if(b, added);
     pm_ir_build_branch(b, again);
     *b = (struct pm_ir_builder){module, again, NULL};
-    store(c, c->next, build_uint(c, SpvOpIAdd, unit, l->lanes));
+    store(c, c->next, build_uint(c, SpvOpIAdd, number, l->lanes));
     pm_ir_build_branch(b, header);
     b->block = merge;
 }
@@ -164,18 +282,21 @@ void pm_block_leaving_add(const struct pm_block_counts *c, const struct pm_block
     struct pm_ir_def *live = build_live(c), *condition = live, *ballot = NULL;
     struct leavers l = {.with = PM_COMPANY_NONE};
     const uint32_t with = leaving->with;
-    if (with == PM_COMPANY_ENTRY) {
+    const bool gathers = pm_block_gathers(c, with);
+    if (with == PM_COMPANY_ENTRY && !gathers) {
         ballot = c->entry_ballot;
-    } else if (with == PM_COMPANY_NONE) {
+    } else if (with == PM_COMPANY_NONE && !gathers) {
         condition = build_bool(c, SpvOpLogicalAnd, live, first_leaves(c, live));
     } else {
-        ballot = c->entered[with].ballot;
+        ballot = build_ballot(c, live);
         l.first = has_first(c, ballot);
-        l.part = build_not(c, c->entered[with].whole);
-        if (stays(c, with))
+        l.part = build_not(c, build_same(c, ballot, c->entry_ballot));
+        if (gathers || stays(c, with)) {
             l.with = with;
-        else
+        } else {
             condition = build_bool(c, SpvOpLogicalAnd, live, l.first);
+            l.first = NULL;
+        }
     }
     if (condition != p->counting.true_constant)
         pm_ir_build_if(b, condition, true, rest);
@@ -183,6 +304,8 @@ void pm_block_leaving_add(const struct pm_block_counts *c, const struct pm_block
         ballot = build_ballot(c, p->counting.true_constant);
     l.lanes = count_bits(c, ballot, SpvGroupOperationReduce);
     l.rank = count_bits(c, ballot, SpvGroupOperationExclusiveScan);
+    if (gathers && !pm_block_gather(c, with, l.part, &l.gathered))
+        p->module->failed = true;
     add_all(c, &l);
     pm_ir_build_end_if(b, rest);
 }

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "shader_rewrite/instrument/block_counts.h"
+#include "shader_rewrite/instrument/block_state.h"
 
 /* Of what waits, everything if the subgroup's first lane is among those that leave, and what waits
  * for just these lanes. Once all points are counted. */

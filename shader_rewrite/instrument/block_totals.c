@@ -8,6 +8,7 @@ struct pm_block_layout pm_block_layout(const struct pm_instrument_info *info)
     return (struct pm_block_layout){
         .point_count = info->point_count,
         .lanes = info->subgroup_size,
+        .unit_count = info->point_count + 1,
         .has_entry = !info->turns && info->point_count > 0 && info->points[0] == 0,
         .lanes_only = info->lanes_only,
     };
@@ -20,13 +21,13 @@ static uint32_t groups(const struct pm_block_layout *layout)
 
 uint32_t pm_block_units(const struct pm_block_layout *layout)
 {
-    return groups(layout) * (layout->point_count + 1);
+    return groups(layout) * layout->unit_count;
 }
 
 static void count_unit(const struct pm_block_layout *layout, const uint64_t *sums, uint32_t unit,
                        uint64_t counts[PM_COUNTS])
 {
-    const uint32_t units = layout->point_count + 1;
+    const uint32_t units = layout->unit_count;
     const uint64_t full = sums[unit] * layout->lanes;
     if (layout->lanes_only) {
         counts[PM_BLOCK_LANES] = full + sums[units + unit];
@@ -37,6 +38,13 @@ static void count_unit(const struct pm_block_layout *layout, const uint64_t *sum
     counts[PM_BLOCK_LANES] = counts[PM_BLOCK_UNIFORM_LANES] + sums[3 * units + unit];
 }
 
+static uint32_t unit_of(const struct pm_block_layout *layout, uint32_t point)
+{
+    if (layout->units)
+        return layout->units[point];
+    return point == 0 && layout->has_entry ? 0 : point + 1;
+}
+
 void pm_block_totals(const struct pm_block_layout *layout, const uint64_t *sums, uint64_t *totals)
 {
     const uint32_t each = layout->lanes_only ? 1 : PM_COUNTS;
@@ -45,7 +53,7 @@ void pm_block_totals(const struct pm_block_layout *layout, const uint64_t *sums,
     totals[0] = counts[PM_BLOCK_LANES];
     totals[1] = counts[PM_BLOCK_SUBGROUPS];
     for (uint32_t i = 0; i < layout->point_count; i++) {
-        count_unit(layout, sums, i == 0 && layout->has_entry ? 0 : i + 1, counts);
+        count_unit(layout, sums, unit_of(layout, i), counts);
         for (uint32_t n = 0; n < each; n++)
             totals[2 + each * i + n] = counts[n];
     }

@@ -33,6 +33,9 @@ struct pm_instrument_info {
     /* Lanes of a whole subgroup, most likely: those with as many cost least. 0: not known. Read by
      * instrument_blocks only. */
     uint32_t subgroup_size;
+    /* No subgroup has more lanes; 0: not known. Likewise. */
+    uint32_t most_lanes;
+    bool subgroup_arithmetic; /* these operations in the stage. Likewise */
     /* What is added up in a loop has its value behind it, too: not on drivers with
      * PM_QUIRK_CHOOSES_AGAIN (seen on SwiftShader: the last turn of lanes that left before others
      * was lost). Likewise. */
@@ -58,16 +61,21 @@ struct pm_instrument_info {
     struct pm_pass_times *times; /* how long the passes took is added; NULL: not wanted */
 };
 
-/* How counters of blocks lie in a slot: in groups of one for the shader's entry and each point,
- * in which they have the place `unit`, 0 for the entry. First how often a subgroup entered with
- * exactly `lanes` of them, whole; then how often otherwise; the lanes of those that were whole, and
- * of those that were not. With lanes_only there are the first group, and one of all other lanes. */
+/* How counters of blocks lie in a slot: in groups of one for each unit, in which they have the
+ * place `unit`. Points that are entered by the same lanes, equally often, are one; unit 0 is the
+ * shader's entry, and the points that all who enter the shader enter once. First how often a
+ * subgroup entered with exactly `lanes` of them, whole; then how often otherwise; the lanes of
+ * those that were whole, and of those that were not. With lanes_only there are the first group, and
+ * one of all other lanes. */
 struct pm_block_layout {
     uint32_t point_count;
     uint32_t lanes;
-    bool has_entry; /* the first point is the entry block, which is counted as the entry alone */
+    uint32_t unit_count;
+    uint32_t *units; /* by point: its unit; malloc'ed. NULL: each point has its own */
+    bool has_entry;  /* the first point is the entry block, which is counted as the entry alone */
     bool lanes_only;
 };
+/* Each point has its own. */
 struct pm_block_layout pm_block_layout(const struct pm_instrument_info *info);
 /* Counters in a slot. */
 uint32_t pm_block_units(const struct pm_block_layout *layout);
@@ -87,7 +95,7 @@ struct pm_instrumented {
     uint64_t counter_bytes;  /* slot_count * slot_stride * 8; the address must be 64-byte aligned */
     bool forced_early_tests; /* EarlyFragmentTests was added */
     bool counts_occluded;    /* fragments that later fail the depth test are counted too */
-    struct pm_block_layout blocks; /* by instrument_blocks */
+    struct pm_block_layout blocks; /* by instrument_blocks and instrument_turns; owned */
 };
 
 /* How many points of a canonical module of so many words may be counted at once: drivers take

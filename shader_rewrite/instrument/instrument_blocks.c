@@ -30,13 +30,17 @@ static bool *find_once(const struct pm_instrument *p, const struct pm_block_poin
 }
 
 /* Point 0, the entry block, is counted as the shader's entry. */
-static bool count_all(struct pm_instrument *p, struct pm_ir_block *const *blocks, const bool *once)
+static bool count_all(struct pm_instrument *p, struct pm_ir_block *const *blocks, const bool *once,
+                      struct pm_block_layout *layout)
 {
     const struct pm_instrument_info *info = p->info;
     struct pm_block_counts counts;
     struct pm_block_company company;
-    if (!pm_block_company_find(&company, p, blocks) ||
-        !pm_block_counts_begin(&counts, p, once, &company))
+    if (!pm_block_company_find(&company, p, blocks))
+        return false;
+    const bool begun = pm_block_counts_begin(&counts, p, once, &company);
+    *layout = counts.layout;
+    if (!begun)
         return false;
     for (uint32_t i = counts.layout.has_entry; i < info->point_count && !p->module->failed; i++)
         pm_block_counts_add(&counts, i, blocks[i]);
@@ -45,14 +49,14 @@ static bool count_all(struct pm_instrument *p, struct pm_ir_block *const *blocks
 }
 
 static bool rewrite(struct pm_instrument *p, const struct pm_block_points *points,
-                    struct pm_error *error)
+                    struct pm_block_layout *layout, struct pm_error *error)
 {
     const struct pm_instrument_info *info = p->info;
     if (info->flow && (info->flow->space != points->count || info->point_count != points->count))
         return pm_fail(error, PM_ERROR_INPUT, "lanes follow from others only of all points");
     struct pm_ir_block **blocks = find_blocks(p, points);
     bool *once = find_once(p, points);
-    const bool ok = (blocks && once && count_all(p, blocks, once)) ||
+    const bool ok = (blocks && once && count_all(p, blocks, once, layout)) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     free(blocks);
     free(once);
@@ -64,7 +68,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     (void)module;
     struct pass *p = context;
     return pm_pass_result_of(pm_instrument_ready(&p->instrument, p->points.count, p->out, error) &&
-                                 rewrite(&p->instrument, &p->points, error),
+                                 rewrite(&p->instrument, &p->points, &p->out->blocks, error),
                              true);
 }
 
@@ -76,7 +80,7 @@ bool pm_instrument_blocks(const uint32_t *words, size_t count,
                           const struct pm_instrument_info *info, struct pm_instrumented *out,
                           struct pm_error *error)
 {
-    *out = (struct pm_instrumented){.blocks = pm_block_layout(info)};
+    *out = (struct pm_instrumented){0};
     struct pass p = {.out = out};
     struct pm_pass_runner *passes = &p.instrument.passes;
     bool ok = pm_instrument_begin(&p.instrument, words, count, info, error);

@@ -4,6 +4,7 @@
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_blocks.h"
+#include <stdlib.h>
 
 enum { ENTRY_LANES, ENTRY_SUBGROUPS, FIRST_POINT }; /* counters of a slot */
 
@@ -143,5 +144,6 @@ void pm_instrumented_finish(struct pm_instrumented *instrumented)
     if (!instrumented)
         return;
     pm_words_finish(&instrumented->words);
+    free(instrumented->blocks.units);
     *instrumented = (struct pm_instrumented){0};
 }

@@ -139,14 +139,15 @@ static void count_loop(struct pm_block_counts *counts, const struct turning *loo
 
 /* What is counted in a loop waits as what runs more than once: also a point of a turn that is made
  * only once. */
-static bool rewrite(struct pm_instrument *p, struct pm_error *error)
+static bool rewrite(struct pm_instrument *p, struct pm_block_layout *layout, struct pm_error *error)
 {
     uint32_t count;
     struct turning *loops = find_loops(p, &count);
     bool *once = calloc(p->info->point_count + 1u, sizeof(*once));
-    struct pm_block_counts counts;
+    struct pm_block_counts counts = {0};
     const bool ok = (loops && once && pm_block_counts_begin(&counts, p, once, NULL)) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    *layout = counts.layout;
     for (uint32_t i = 0; ok && i < count && !p->module->failed; i++)
         count_loop(&counts, &loops[i]);
     if (ok)
@@ -162,7 +163,7 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     (void)module;
     return pm_pass_result_of(
         pm_instrument_ready(&p->instrument, p->instrument.info->turns->count, p->out, error) &&
-            rewrite(&p->instrument, error),
+            rewrite(&p->instrument, &p->out->blocks, error),
         true);
 }
 
@@ -171,7 +172,7 @@ static const struct pm_pass instrument_turns = {"instrument_turns", PM_ANALYSIS_
 bool pm_instrument_turns(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
                          struct pm_instrumented *out, struct pm_error *error)
 {
-    *out = (struct pm_instrumented){.blocks = pm_block_layout(info)};
+    *out = (struct pm_instrumented){0};
     struct pass p = {.out = out};
     bool ok = pm_instrument_begin(&p.instrument, words, count, info, error);
     ok = ok && pm_pass_run(&p.instrument.passes, &instrument_turns, &p, error) != PM_PASS_FAILED;

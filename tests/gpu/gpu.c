@@ -88,8 +88,11 @@ static void learn_properties(struct pm_gpu *gpu)
 {
     VkPhysicalDeviceDriverProperties driver = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+        .pNext = &driver};
     VkPhysicalDeviceSubgroupProperties subgroup = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &driver};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &sizes};
     VkPhysicalDeviceProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
     vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
@@ -111,6 +114,10 @@ static void learn_properties(struct pm_gpu *gpu)
         gpu->ballot_in_fragment && (subgroup.supportedOperations & checks) == checks;
     const VkShaderStageFlags stages = VK_SHADER_STAGE_FRAGMENT_BIT | VK_SHADER_STAGE_COMPUTE_BIT;
     const VkSubgroupFeatureFlags quad = VK_SUBGROUP_FEATURE_VOTE_BIT | VK_SUBGROUP_FEATURE_QUAD_BIT;
+    gpu->most_lanes = subgroup.subgroupSize > sizes.maxSubgroupSize ? subgroup.subgroupSize
+                                                                    : sizes.maxSubgroupSize;
+    gpu->arithmetic = (subgroup.supportedStages & stages) == stages &&
+                      (subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT);
     gpu->quad = (subgroup.supportedStages & stages) == stages &&
                 (subgroup.supportedOperations & quad) == quad;
     gpu->sample_counts = properties.properties.limits.framebufferColorSampleCounts &

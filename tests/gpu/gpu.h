@@ -45,9 +45,10 @@ struct pm_gpu {
     char name[256];
     uint32_t driver_id, driver_version;
     char driver_info[VK_MAX_DRIVER_INFO_SIZE];
-    bool swiftshader, lavapipe_22; /* for what is known to be different there */
-    uint32_t subgroup_size;
-    bool ballot_in_fragment; /* subgroup basic and ballot in fragment shaders */
+    bool swiftshader, lavapipe_22;      /* for what is known to be different there */
+    uint32_t subgroup_size, most_lanes; /* of a subgroup, where nothing else is asked for; ever */
+    bool arithmetic;                    /* subgroup arithmetic in both stages */
+    bool ballot_in_fragment;            /* subgroup basic and ballot in fragment shaders */
     bool vote_and_quad_in_fragment;
     bool quad;          /* subgroup vote and quad operations in both stages */
     bool int64;         /* shaderInt64 */

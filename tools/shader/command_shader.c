@@ -226,6 +226,11 @@ static void say_instrumented(const struct pm_shader_options *options,
     cJSON_AddNumberToObject(json, "spec_id_high", out->spec_id_high);
     cJSON_AddNumberToObject(json, "slot_stride", out->slot_stride);
     cJSON_AddNumberToObject(json, "counter_bytes", (double)out->counter_bytes);
+    if (out->blocks.units) {
+        cJSON *units = cJSON_AddArrayToObject(json, "units");
+        for (uint32_t i = 0; i < out->blocks.point_count; i++)
+            cJSON_AddItemToArray(units, cJSON_CreateNumber(out->blocks.units[i]));
+    }
     cJSON_AddBoolToObject(json, "forced_early_tests", out->forced_early_tests);
     cJSON_AddBoolToObject(json, "counts_occluded", out->counts_occluded);
     pm_tool_print_json(json);

@@ -51,6 +51,7 @@ static const char help[] =
     "  --slots N           copies of the counters, a power of two (1)\n"
     "  --no-int64          counters as two 32-bit words\n"
     "  --no-quad           for a device without quad operations\n"
+    "  --no-arithmetic     for a device without subgroup arithmetic\n"
     "  --no-copies         instrument_zero looks at the values themselves, not at copies\n"
     "  --early-tests       EarlyFragmentTests may be added where the shader allows it\n"
     "  --profile FILE      P(zero): a PGO database, or JSON "
@@ -144,7 +145,7 @@ struct given {
     const char *method;
     size_t spec_count, known_count;
     uint64_t target, slots, vendor, transforms;
-    bool narrow, no_quad, no_copies;
+    bool narrow, no_quad, no_arithmetic, no_copies;
 };
 
 static int read_module_options(const struct given *given, struct pm_shader_options *options)
@@ -179,6 +180,7 @@ static int read_module_options(const struct given *given, struct pm_shader_optio
     options->instrument.slot_count = (uint32_t)given->slots;
     options->instrument.int64_atomics = !given->narrow;
     options->instrument.subgroup_quad = !given->no_quad;
+    options->instrument.subgroup_arithmetic = !given->no_arithmetic;
     options->instrument.count_copies = !given->no_copies;
     return -1;
 }
@@ -277,6 +279,7 @@ int pm_shader_options(int argc, char **argv, struct pm_shader_options *options)
         PM_OPTION_NUMBER("slots", &given.slots, 256),
         PM_OPTION_FLAG("no-int64", &given.narrow),
         PM_OPTION_FLAG("no-quad", &given.no_quad),
+        PM_OPTION_FLAG("no-arithmetic", &given.no_arithmetic),
         PM_OPTION_FLAG("no-copies", &given.no_copies),
         PM_OPTION_FLAG("early-tests", &options->instrument.may_force_early_tests),
         PM_OPTION_TEXT("profile", &options->profile),

@@ -248,6 +248,8 @@ static struct pm_instrument_info instrument_info(const uint32_t *points, uint32_
         .int64_atomics = differential.gpu.int64_atomics,
         .memory_model_device_scope = differential.gpu.memory_model_device_scope,
         .subgroup_quad = differential.gpu.quad,
+        .most_lanes = differential.gpu.most_lanes,
+        .subgroup_arithmetic = differential.gpu.arithmetic,
         .target = target,
     };
 }

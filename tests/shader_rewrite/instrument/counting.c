@@ -47,6 +47,8 @@ void counting_run_begin(struct counting_run *run, struct pm_gpu *gpu, const stru
         .point_count = way->point_count,
         .slot_count = way->slot_count,
         .subgroup_size = gpu->subgroup_size,
+        .most_lanes = gpu->most_lanes,
+        .subgroup_arithmetic = gpu->arithmetic,
         .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
         .int64_atomics = way->int64_atomics,
         .memory_model_device_scope = gpu->memory_model_device_scope,

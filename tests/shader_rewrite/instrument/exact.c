@@ -127,6 +127,8 @@ struct exact_machine exact_driver(struct pm_gpu *gpu,
         .run = run,
         .user = user,
         .subgroup_size = gpu->subgroup_size,
+        .most_lanes = gpu->most_lanes,
+        .subgroup_arithmetic = gpu->arithmetic,
         .sums_outlive_loops = pm_gpu_sums_outlive_loops(gpu),
         .memory_model_device_scope = gpu->memory_model_device_scope,
     };
@@ -138,6 +140,8 @@ struct exact_machine exact_model(const struct exact_modelled *modelled)
         .run_model = modelled->run,
         .user = modelled->user,
         .subgroup_size = modelled->subgroup_size,
+        .most_lanes = modelled->most_lanes,
+        .subgroup_arithmetic = modelled->subgroup_arithmetic,
         .sums_outlive_loops = modelled->sums_outlive_loops,
     };
 }
@@ -184,7 +188,8 @@ void exact_run_instrumented(const struct exact_machine *machine,
     model_destroy(model);
 }
 
-/* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
+/* Instruments and runs; *counters is the caller's to destroy, and what is returned to finish: its
+ * words are gone. */
 struct pm_instrumented exact_count(const struct exact_machine *machine,
                                    const struct exact_shader *shader,
                                    const struct exact_variant *variant, exact_pass pass,
@@ -196,6 +201,8 @@ struct pm_instrumented exact_count(const struct exact_machine *machine,
         .point_count = variant->point_count,
         .slot_count = variant->slot_count,
         .subgroup_size = machine->subgroup_size,
+        .most_lanes = machine->most_lanes,
+        .subgroup_arithmetic = machine->subgroup_arithmetic,
         .sums_outlive_loops = machine->sums_outlive_loops,
         .lanes_only = variant->lanes_only,
         .flow = variant->flow,
@@ -220,10 +227,9 @@ struct pm_instrumented exact_count(const struct exact_machine *machine,
     /* Nothing is written beyond the counters. */
     for (size_t i = out.counter_bytes / 8; i < counters->size / 8; i++)
         assert_true(values[i] == variant->first_value);
-    struct pm_instrumented said = out;
-    pm_instrumented_finish(&out);
-    said.words = (struct pm_words){0};
-    return said;
+    pm_words_finish(&out.words);
+    out.words = (struct pm_words){0};
+    return out;
 }
 
 /* Lanes at the points alone that tell those of all (points_flow), rebuilt; in a third of the
@@ -267,6 +273,7 @@ static void check_flow(const struct exact_machine *machine, const struct exact_s
                      totals[2 + PM_COUNTS * i + PM_BLOCK_SUBGROUPS], truth->points[i].subgroups, 0);
     free(totals);
     free(lanes);
+    pm_instrumented_finish(&out);
     pm_flow_points_finish(&points);
     exact_destroy_counters(machine, &counters);
 }
@@ -290,6 +297,7 @@ static void check_turns(const struct exact_machine *machine, const struct exact_
     struct pm_instrumented out =
         exact_count(machine, shader, &variant, pm_instrument_turns, false, &counters);
     compare(shader, &variant, &of_turns, &out, counters.data);
+    pm_instrumented_finish(&out);
     exact_destroy_counters(machine, &counters);
     free(points);
 }
@@ -303,6 +311,8 @@ static struct pm_instrumented check_on(const struct exact_machine *machine,
     struct pm_instrumented out =
         exact_count(machine, shader, variant, pm_instrument_blocks, false, &counters);
     compare(shader, variant, truth, &out, counters.data);
+    free(out.blocks.units);
+    out.blocks.units = NULL;
     exact_destroy_counters(machine, &counters);
     if (variant->point_count == shader->points.count && variant->slot_count == 1)
         check_flow(machine, shader, variant, truth, variant->point_count % 2);

@@ -53,8 +53,8 @@ struct exact_truth {
 
 /* Instruments, calls run with the shader and the specialization constants that give it its
  * counters, and compares; of all points also with the lanes that follow from those of some
- * (pm_points_flow), and the points of turns. Returns what instrumenting said; its words are freed.
- */
+ * (pm_points_flow), and the points of turns. Returns what instrumenting said; its words and units
+ * are freed. */
 struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader *shader,
                                    const struct exact_variant *variant,
                                    const struct exact_truth *truth,
@@ -67,8 +67,10 @@ struct pm_instrumented exact_check(struct pm_gpu *gpu, const struct exact_shader
 struct exact_modelled {
     void (*run)(void *user, struct model *model);
     void *user;
-    uint32_t subgroup_size;  /* that instrument_blocks is told; 0: not known */
-    bool sums_outlive_loops; /* likewise */
+    uint32_t subgroup_size;   /* that instrument_blocks is told; 0: not known */
+    uint32_t most_lanes;      /* likewise */
+    bool subgroup_arithmetic; /* likewise */
+    bool sums_outlive_loops;  /* likewise */
 };
 void exact_check_modelled(const struct exact_modelled *modelled, const struct exact_shader *shader,
                           const struct exact_variant *variant, const struct exact_truth *truth);

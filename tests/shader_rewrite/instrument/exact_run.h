@@ -12,8 +12,8 @@ struct exact_machine {
                 const VkSpecializationInfo *specialization);
     void (*run_model)(void *user, struct model *model);
     void *user;
-    uint32_t subgroup_size;
-    bool sums_outlive_loops, memory_model_device_scope;
+    uint32_t subgroup_size, most_lanes;
+    bool subgroup_arithmetic, sums_outlive_loops, memory_model_device_scope;
 };
 struct exact_machine exact_driver(struct pm_gpu *gpu,
                                   void (*run)(void *user, const struct pm_words *words,
@@ -32,7 +32,8 @@ void exact_run_instrumented(const struct exact_machine *machine,
 typedef bool (*exact_pass)(const uint32_t *words, size_t count,
                            const struct pm_instrument_info *info, struct pm_instrumented *out,
                            struct pm_error *error);
-/* Instruments and runs; *counters is the caller's to destroy, the instrumented words are freed. */
+/* Instruments and runs; *counters is the caller's to destroy, and what is returned to finish: its
+ * words are gone. */
 struct pm_instrumented exact_count(const struct exact_machine *machine,
                                    const struct exact_shader *shader,
                                    const struct exact_variant *variant, exact_pass pass,

@@ -69,6 +69,7 @@ static void check_on(const struct exact_machine *machine, const struct exact_sha
     struct pm_instrumented out =
         exact_count(machine, shader, variant, pm_instrument_zero, copies, &counters);
     compare(shader, variant, model, subgroups, &out, counters.data);
+    pm_instrumented_finish(&out);
     exact_destroy_counters(machine, &counters);
 }
 

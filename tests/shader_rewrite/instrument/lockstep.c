@@ -281,6 +281,28 @@ static void look_in_quads(struct lockstep *s, uint32_t opcode, const uint32_t *o
     }
 }
 
+/* The sum, the most or the least of the lanes' numbers. */
+static void reduce(struct lockstep *s, uint32_t opcode, const uint32_t *o, uint64_t voting,
+                   uint64_t mask)
+{
+    uint32_t result = opcode == SpvOpGroupNonUniformUMin ? UINT32_MAX : 0;
+    if (o[3] != SpvGroupOperationReduce)
+        fail_msg("the model does not know operation %u over lanes", o[3]);
+    EACH_LANE(l, voting)
+    {
+        const struct lane *lane = &s->lanes[l];
+        take_up(s->model, lane);
+        model_check_known(s->model, o[4]);
+        const uint32_t value = lane->values[s->model->value_at[o[4]]];
+        if (opcode == SpvOpGroupNonUniformIAdd)
+            result += value;
+        else if (opcode == SpvOpGroupNonUniformUMax ? value > result : value < result)
+            result = value;
+    }
+    EACH_LANE(l, mask)
+    set(s, l, o[1], 0, result);
+}
+
 static bool is_between_lanes(uint32_t opcode)
 {
     return (opcode >= SpvOpGroupAll && opcode <= SpvOpGroupSMax) ||
@@ -328,6 +350,9 @@ static void run_together(struct lockstep *s, uint32_t opcode, const uint32_t *o,
     } else if (opcode == SpvOpGroupNonUniformBallotFindLSB ||
                opcode == SpvOpGroupNonUniformBallotBitExtract) {
         look_in_ballot(s, opcode, o, mask);
+    } else if (opcode == SpvOpGroupNonUniformIAdd || opcode == SpvOpGroupNonUniformUMax ||
+               opcode == SpvOpGroupNonUniformUMin) {
+        reduce(s, opcode, o, voting, mask);
     } else {
         fail_msg("the model does not know the operation between lanes %u", opcode);
     }

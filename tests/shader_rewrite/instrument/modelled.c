@@ -70,6 +70,8 @@ void modelled_check(struct modelled *call, const struct exact_variant *variant)
     const struct exact_modelled modelled = {.run = modelled_run_together,
                                             .user = call,
                                             .subgroup_size = call->told,
+                                            .most_lanes = call->most_lanes,
+                                            .subgroup_arithmetic = !call->without_arithmetic,
                                             .sums_outlive_loops = call->sums_outlive_loops};
     exact_check_modelled(&modelled, &call->shader, variant, &call->truth);
 }

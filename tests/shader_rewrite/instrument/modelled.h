@@ -19,9 +19,10 @@ struct modelled {
     const uint32_t *uniform; /* a uniform buffer; NULL: none */
     uint32_t uniform_binding;
     size_t uniform_words;
-    bool stand_ins; /* model_use_stand_ins */
-    uint32_t told;  /* that instrument_blocks is told of the subgroup size; 0: not known */
-    bool sums_outlive_loops;
+    bool stand_ins;      /* model_use_stand_ins */
+    uint32_t told;       /* that instrument_blocks is told of the subgroup size; 0: not known */
+    uint32_t most_lanes; /* likewise, of lanes */
+    bool without_arithmetic, sums_outlive_loops;
 
     struct exact_truth truth;
     uint32_t *expected; /* in the output; malloc'ed */

@@ -446,6 +446,35 @@ static void test_totals(void **state)
     assert_memory_equal(totals, only, sizeof only);
 }
 
+/* Points that are entered together have counters in common. Where there is subgroup arithmetic, who
+ * enters is asked at fewer blocks, and nobody adds anything there. */
+static void test_lanes_note_by_themselves(void **state)
+{
+    (void)state;
+    struct corpus corpus;
+    corpus_load(&corpus);
+    size_t points = 0, units = 0, ballots[2] = {0}, atomics[2] = {0}, reduced[2] = {0};
+    for (size_t f = 0; f < corpus.count; f++)
+        for (int with = 0; with < 2 && is_stage(&corpus.files[f]); with++) {
+            struct pm_instrument_info info = info_for(&corpus.files[f], NULL, 0);
+            info.subgroup_arithmetic = with;
+            info.sums_outlive_loops = true;
+            struct result r = instrument(&corpus.files[f], true, info);
+            ballots[with] += count_opcode(r.module, SpvOpGroupNonUniformBallot);
+            atomics[with] += count_opcode(r.module, SpvOpAtomicIAdd);
+            reduced[with] += count_opcode(r.module, SpvOpGroupNonUniformIAdd);
+            points += r.out.blocks.point_count;
+            units += r.out.blocks.unit_count - 1;
+            finish(&r);
+        }
+    print_message("%zu points, %zu units; ballots %zu and %zu, atomics %zu and %zu\n", points,
+                  units, ballots[0], ballots[1], atomics[0], atomics[1]);
+    assert_true(10 * units < 8 * points && reduced[0] < reduced[1]);
+    assert_true(10 * ballots[1] < 9 * ballots[0]);
+    assert_true(10 * atomics[1] < 8 * atomics[0]);
+    corpus_finish(&corpus);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -486,6 +515,7 @@ int main(void)
         cmocka_unit_test(test_early_tests),
         cmocka_unit_test(test_spec_ids_are_unused),
         cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_lanes_note_by_themselves),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,7 @@ static void check_kernel(struct modelled *call, const struct rfc_kernel *kernel,
     for (int s = 0; s < SIZES; s++) {
         call->dispatch = rfc_dispatch(1, lanes, sizes[s]);
         call->told = sizes[s];
+        call->most_lanes = sizes[s];
         call->sums_outlive_loops = (lanes + (uint32_t)s) % 2;
         modelled_find_truth(call);
         const struct rfc_made made = rfc_make(kernel, 1, lanes, sizes[s]);
@@ -132,6 +133,7 @@ static void check_shader(const char *name, const uint32_t groups[3], const uint3
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         call.dispatch.lanes = shapes[s].lanes;
         call.told = shapes[s].told;
+        call.without_arithmetic = s % 5 == 4;
         call.sums_outlive_loops = s % 4 > 0;
         modelled_find_truth(&call);
         if (s == BATCHES)

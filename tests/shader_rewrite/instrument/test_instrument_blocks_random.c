@@ -35,6 +35,7 @@ static void begin(uint64_t seed, struct modelled *call)
     };
     modelled_random_begin(seed, &options, call);
     call->told = seed % 3 == 0 ? 32 : 64;
+    call->without_arithmetic = seed % 7 == 6;
     call->sums_outlive_loops = seed / 2 % 2;
     call->dispatch.lanes = modelled_random_lanes(seed, options.stage);
 }

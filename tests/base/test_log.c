@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "tests/cmocka_includes.h"
+#include "tests/kernel_clock.h"
 #include "tests/temporary.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -265,11 +265,7 @@ static atomic_long monotonic_offset; /* seconds */
 /* Before the C library's. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
 {
-#ifdef SYS_clock_gettime64 /* of 32 bits: a time of 64, as the build has it */
-    const int result = (int)syscall(SYS_clock_gettime64, clock, time);
-#else
-    const int result = (int)syscall(SYS_clock_gettime, clock, time);
-#endif
+    const int result = kernel_clock(clock, time);
     if (clock == CLOCK_MONOTONIC)
         time->tv_sec += atomic_load(&monotonic_offset);
     return result;

@@ -1,11 +1,11 @@
 /* Frames: what counts as a heartbeat, and that everything the layer makes has a name for debuggers.
  */
+#include "tests/kernel_clock.h"
 #include "tests/layer/layered.h"
 #include "tests/patience.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -239,8 +239,7 @@ static void everything_of_ours_but_layouts_has_a_name(void **state)
 /* The layer's, too: as if threads worked all the time, however busy the machine is. */
 __attribute__((visibility("default"))) int clock_gettime(clockid_t clock, struct timespec *time)
 {
-    return (int)syscall(SYS_clock_gettime,
-                        clock == CLOCK_PROCESS_CPUTIME_ID ? CLOCK_MONOTONIC : clock, time);
+    return kernel_clock(clock == CLOCK_PROCESS_CPUTIME_ID ? CLOCK_MONOTONIC : clock, time);
 }
 
 static void work(void)

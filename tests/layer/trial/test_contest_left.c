@@ -103,7 +103,7 @@ static void the_next_session_tries_the_winner(void **state)
 static struct {
     uint64_t given, crashed_at;
     uint32_t pipelines;
-    bool given_again;
+    _Atomic bool given_again;
 } * shared;
 
 static void see_words(void *user, const struct pm_null_call *call)
@@ -116,7 +116,8 @@ static void see_words(void *user, const struct pm_null_call *call)
     shared->given = module->codeSize;
     for (size_t i = 0; i < module->codeSize / 4; i++)
         shared->given = pm_random_mix(shared->given ^ module->pCode[i]);
-    shared->given_again |= shared->given == shared->crashed_at;
+    if (shared->given == shared->crashed_at)
+        shared->given_again = true;
 }
 
 /* The game's own is the first, and one variant is measured before. */

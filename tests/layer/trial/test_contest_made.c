@@ -12,7 +12,7 @@ static struct {
     double sized_time; /* of those that require 64, over the game's own; 0: as the others */
     bool straight[CONTESTED_MOST]; /* whose shader has no loop */
     double straight_time;          /* of these; 0: as the others */
-    uint32_t asked;                /* sizes that pipelines were made with, as bits */
+    _Atomic uint32_t asked;        /* sizes that pipelines were made with, as bits */
 } made;
 
 /* The subgroup size that the pipeline requires which was made last, and whether its shader has no

@@ -83,6 +83,7 @@ struct pm_pass_instance {
     bool inherited;          /* it is that of what executes the recording, a secondary one */
     bool executes;           /* its calls are in secondary ones */
     bool unknown;            /* of one of these it is not known what it does */
+    bool untimed;            /* one of these was recorded anew, and could have no part in a trial */
     bool mixed;              /* where inherited: a side of a trial could not be bound in it */
     uint64_t group;          /* likewise: tells its render pass from others */
     uint32_t slot;           /* among those of the frame (pm_trials_pass) */

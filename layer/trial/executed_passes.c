@@ -102,6 +102,14 @@ static void merge(struct pm_device *device, struct pm_pass_instance *pass, struc
         (void)end_use(device, &use);
 }
 
+/* What is in an instance and sampled, or was recorded while nothing was tried, draws with what
+ * stands whatever side the others have. So does what is kept, but always. */
+static bool is_untimed(const struct pm_command *secondary)
+{
+    return secondary == NULL || secondary->pass.untimed ||
+           (!secondary->pass.inherited && !secondary->repeats);
+}
+
 void pm_executed_pass_executes(struct pm_device *device, struct pm_command *command, uint32_t count,
                                const VkCommandBuffer *buffers)
 {
@@ -109,6 +117,8 @@ void pm_executed_pass_executes(struct pm_device *device, struct pm_command *comm
     const bool takes = pass != NULL && !command->repeats && (pass->inherited || pass->executes);
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(device->sampling, buffers[i]);
+        if (takes)
+            pass->untimed |= is_untimed(secondary);
         if (secondary == NULL || !secondary->pass.inherited)
             continue;
         const struct pm_pass_instance *executed = &secondary->pass;
@@ -129,9 +139,10 @@ struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
     struct pm_timed_uses timed = {.count = 0};
-    pass->worth = pass->timed.count > 0;
-    const bool counts =
-        pass->started && !pass->unknown && !pm_sampling_is_paused(command->device->sampling);
+    /* What is sampled now may be timed in the next frame. */
+    pass->worth = pass->timed.count > 0 || pass->untimed;
+    const bool counts = pass->started && !pass->unknown && !pass->untimed &&
+                        !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; i < pass->timed.count; i++) {
         struct pm_timed *use = &pass->timed.uses[i];
         if (!end_use(command->device, use) || !counts || use->mixed ||

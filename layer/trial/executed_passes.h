@@ -7,12 +7,14 @@
  *
  * The instance is timed in the primary command buffer, outside of it, and so it does not matter of
  * what kind the secondary ones are: their own queries are none. It counts where all of them that
- * have part in the trial have the same side, and the latest use was not over; what has no part in
- * it is the same on either side. Where they have both, as some were recorded before the instance
- * before them had ended, the use goes on for one more instance. The first instance to end times a
- * use. It makes a pair with the same instance of another frame that has the other side, in as large
- * a render area, as single draws in secondary command buffers do (trial.h). What is of a use that
- * is over already costs as much in further instances as a pair is expected to, and is charged.
+ * have part in the trial have the same side, and the latest use was not over. What is kept and has
+ * no part in it is the same on either side. With one that is recorded anew and could have no part,
+ * as it is sampled or nothing was tried when it began, the instance does not count. Where they have
+ * both sides, as some were recorded before the instance before them had ended, the use goes on for
+ * one more instance. The first instance to end times a use. It makes a pair with the same instance
+ * of another frame that has the other side, in as large a render area, as single draws in secondary
+ * command buffers do (trial.h). What is of a use that is over already costs as much in further
+ * instances as a pair is expected to, and is charged.
  *
  * Where uses begin and none is timed, as the primary ones are kept or nested in others, no more
  * begin until the trial has slept: it is one for sessions (sessions.h).

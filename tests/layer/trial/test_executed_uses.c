@@ -15,8 +15,13 @@ static struct device {
     struct pm_trials trials;
     struct pm_trial trial;
     struct pm_candidate candidate;
-    struct pm_command command;
+    struct pm_command command, secondaries[2];
 } * made;
+
+static VkCommandBuffer secondary(int i)
+{
+    return (VkCommandBuffer)&made->secondaries[i];
+}
 
 static int set_up(void **state)
 {
@@ -33,6 +38,10 @@ static int set_up(void **state)
     made->command.device = &made->device;
     pm_glance_init(&made->trial.glance);
     pm_budget_init(&made->trials.budget, 1, 0, 0);
+    pm_lookup_init(&made->sampling.commands);
+    for (int i = 0; i < 2; i++)
+        assert_true(
+            pm_lookup_put(&made->sampling.commands, PM_KEY(secondary(i)), &made->secondaries[i]));
     return 0;
 }
 
@@ -40,6 +49,7 @@ static int tear_down(void **state)
 {
     (void)state;
     pm_budget_finish(&made->trials.budget);
+    pm_lookup_finish(&made->sampling.commands);
     free(made);
     return 0;
 }
@@ -104,6 +114,37 @@ static void with_both_sides_it_goes_on_once(void **state)
     assert_int_equal(join().turn, use.turn + 1);
 }
 
+/* Whether an instance counts that executes what has part in a use, and beside it one that has none.
+ */
+static bool counts_beside(struct pm_command other)
+{
+    const VkCommandBuffer buffers[] = {secondary(0), secondary(1)};
+    const struct pm_timed use = join();
+    made->secondaries[0].pass = (struct pm_pass_instance){
+        .place = PM_PLACE_TIMED_PASS, .inherited = true, .timed = {.uses = {use}, .count = 1}};
+    made->secondaries[1] = other;
+    made->command.pass =
+        (struct pm_pass_instance){.place = PM_PLACE_PASS, .executes = true, .started = true};
+    pm_executed_pass_executes(&made->device, &made->command, 2, buffers);
+    const uint32_t count = pm_executed_pass_ended(&made->command).count;
+    assert_int_not_equal(join().turn, use.turn);
+    return count == 1;
+}
+
+/* What is kept has the side that it has in all instances, and what has part in trials but not in
+ * this one draws nothing with it. */
+static void beside_what_could_have_no_part_it_does_not_count(void **state)
+{
+    (void)state;
+    const struct pm_pass_instance part = {.place = PM_PLACE_TIMED_PASS, .inherited = true};
+    struct pm_pass_instance nests = part;
+    nests.untimed = true;
+    assert_true(counts_beside((struct pm_command){.pass = part}));
+    assert_true(counts_beside((struct pm_command){.repeats = true}));
+    assert_false(counts_beside((struct pm_command){.repeats = false}));
+    assert_false(counts_beside((struct pm_command){.pass = nests}));
+}
+
 static void of_what_is_timed_one_by_one_there_is_none(void **state)
 {
     (void)state;
@@ -119,6 +160,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_executed_again_is_charged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(of_what_is_timed_one_by_one_there_is_none, set_up,
                                         tear_down),
     };

@@ -3,9 +3,15 @@
 #include "layer/trial/trial_state.h"
 
 enum {
-    BEGINNING = -1,       /* of a track's turn: a thread is about to begin a use */
+    BUSY = -1,            /* of a track's turn: a thread is about to begin a use, or to end one */
     MOST_UNMEASURED = 32, /* uses */
 };
+
+/* Of the use with that turn. */
+static bool is_first_half(uint32_t turn)
+{
+    return turn % 2 == 1;
+}
 
 /* ---- where a secondary one is recorded ---- */
 
@@ -14,11 +20,12 @@ static uint32_t begin(struct pm_trial *trial, struct trial_track *track, uint64_
 {
     uint32_t none = 0, use;
     int64_t charged;
-    if (!atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BEGINNING))
-        return none != (uint32_t)BEGINNING ? none : 0;
+    if (!atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
+        return none != (uint32_t)BUSY ? none : 0;
     const bool begins = pm_trial_next_of(trial, track, heartbeat, &use, &charged);
     if (begins) {
-        atomic_store(&track->charged, charged);
+        if (is_first_half(use + 1))
+            atomic_store(&track->charged, charged);
         atomic_fetch_add_explicit(&trial->unmeasured, 1, memory_order_relaxed);
     }
     const uint32_t turn = begins ? use + 1 : 0;
@@ -58,23 +65,48 @@ static void charge_again(struct pm_device *device, struct pm_trial *trial)
         pm_budget_return(&device->trials->budget, -expected / 2);
 }
 
-/* The use is over, but where it goes on as both sides were executed. true: it was not over before,
- * and the instance that has ended is it. */
-static bool end_use(struct pm_device *device, struct pm_timed *use)
+/* Whether the use goes on for one more instance, since this one has both sides. */
+static bool goes_on(struct trial_track *track, const struct pm_timed *use)
+{
+    return use->mixed && atomic_load(&track->turn) == use->turn &&
+           !atomic_exchange(&track->mixed, true);
+}
+
+/* An instance that executes it has ended. Whether it is that one whose turn it is to be timed, of
+ * as many as executed the use before: with each pair it is the next one's. */
+static bool is_next(struct trial_track *track, const struct pm_timed *use)
+{
+    const uint32_t number = atomic_fetch_add(&track->instances, 1);
+    const uint32_t before = atomic_load(&track->before), first = use->trial->seed & INT32_MAX;
+    return number == (first + use->pair) % (before > 1 ? before : 1);
+}
+
+/* What executes it has ended, and so the use is over. instance: it could be timed. true: it is to
+ * be, and has what was charged. */
+static bool end_use(struct pm_device *device, struct pm_timed *use, bool instance)
 {
     struct pm_trial *trial = use->trial;
     struct trial_track *track = &trial->tracks[use->track];
-    if (use->turn == 0 || (use->mixed && !atomic_exchange(&track->mixed, true)))
-        return false;
     uint32_t turn = use->turn;
-    if (atomic_compare_exchange_strong(&track->turn, &turn, 0)) {
+    if (turn == 0 || goes_on(track, use))
+        return false;
+    const bool ends = atomic_compare_exchange_strong(&track->turn, &turn, (uint32_t)BUSY);
+    if (ends) {
         atomic_store(&track->mixed, false);
-        use->charged = atomic_exchange(&track->charged, 0);
-        return true;
-    }
-    if (turn == 0 && use->turn == atomic_load(&track->next))
+        atomic_store(&track->ended, use->turn);
+        if (instance)
+            atomic_store(&track->before, atomic_exchange(&track->instances, 0));
+    } else if (atomic_load(&track->ended) == use->turn) {
         charge_again(device, trial);
-    return false;
+    } else {
+        return false;
+    }
+    const bool timed = instance && is_next(track, use);
+    if (timed && is_first_half(use->turn))
+        use->charged = atomic_exchange(&track->charged, 0);
+    if (ends)
+        atomic_store(&track->turn, 0);
+    return timed;
 }
 
 /* What a secondary one has part in is the instance's, too. */
@@ -92,14 +124,14 @@ static void merge(struct pm_device *device, struct pm_pass_instance *pass, struc
             (found->track == use.track && (int32_t)(use.turn - found->turn) > 0))
             *found = use;
         else if (found->track != use.track)
-            (void)end_use(device, &use);
+            (void)end_use(device, &use, false);
         found->mixed = mixed;
         return;
     }
     if (timed->count < PM_TIMED_MOST)
         timed->uses[timed->count++] = use;
     else
-        (void)end_use(device, &use);
+        (void)end_use(device, &use, false);
 }
 
 /* What is in an instance and sampled, or was recorded while nothing was tried, draws with what
@@ -113,12 +145,13 @@ static bool is_untimed(const struct pm_command *secondary)
 void pm_executed_pass_executes(struct pm_device *device, struct pm_command *command, uint32_t count,
                                const VkCommandBuffer *buffers)
 {
-    struct pm_pass_instance *pass = command != NULL ? &command->pass : NULL;
-    const bool takes = pass != NULL && !command->repeats && (pass->inherited || pass->executes);
+    struct pm_pass_instance untimed = {.executes = true};
+    const bool takes =
+        command != NULL && !command->repeats && (command->pass.inherited || command->pass.executes);
+    struct pm_pass_instance *pass = takes ? &command->pass : &untimed;
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(device->sampling, buffers[i]);
-        if (takes)
-            pass->untimed |= is_untimed(secondary);
+        pass->untimed |= is_untimed(secondary);
         if (secondary == NULL || !secondary->pass.inherited)
             continue;
         const struct pm_pass_instance *executed = &secondary->pass;
@@ -127,12 +160,11 @@ void pm_executed_pass_executes(struct pm_device *device, struct pm_command *comm
         for (uint32_t j = 0; j < executed->timed.count; j++) {
             struct pm_timed use = executed->timed.uses[j];
             use.mixed |= mixed;
-            if (takes)
-                merge(device, pass, use);
-            else
-                (void)end_use(device, &use);
+            merge(device, pass, use);
         }
     }
+    for (uint32_t i = 0; i < untimed.timed.count; i++)
+        (void)end_use(device, &untimed.timed.uses[i], false);
 }
 
 struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
@@ -145,7 +177,7 @@ struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
                         !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; i < pass->timed.count; i++) {
         struct pm_timed *use = &pass->timed.uses[i];
-        if (!end_use(command->device, use) || !counts || use->mixed ||
+        if (!end_use(command->device, use, true) || !counts || use->mixed ||
             !pm_trial_is_of_kind(use->trial, TRIAL_PASSES))
             continue;
         atomic_store_explicit(&use->trial->unmeasured, 0, memory_order_relaxed);

@@ -11,10 +11,12 @@
  * no part in it is the same on either side. With one that is recorded anew and could have no part,
  * as it is sampled or nothing was tried when it began, the instance does not count. Where they have
  * both sides, as some were recorded before the instance before them had ended, the use goes on for
- * one more instance. The first instance to end times a use. It makes a pair with the same instance
- * of another frame that has the other side, in as large a render area, as single draws in secondary
- * command buffers do (trial.h). What is of a use that is over already costs as much in further
- * instances as a pair is expected to, and is charged.
+ * one more instance. Where several execute a use, also of different secondary ones, one is timed,
+ * another one with each pair: they have one side by one lot, so that the others would be no further
+ * pairs. It makes a pair with the same instance of another frame that has the other side, in as
+ * large a render area, as single draws in secondary command buffers do (trial.h). What is of the
+ * latest use that is over costs as much in further instances as a pair is expected to, and is
+ * charged.
  *
  * Where uses begin and none is timed, as the primary ones are kept or nested in others, no more
  * begin until the trial has slept: it is one for sessions (sessions.h).

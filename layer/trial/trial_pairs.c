@@ -51,6 +51,8 @@ static struct trial_track *take_over(struct trial_track *track, uint64_t what)
 {
     begin_pair(track);
     atomic_store(&track->turn, 0);
+    atomic_store(&track->ended, 0);
+    atomic_store(&track->instances, 0);
     atomic_store(&track->what, what);
     return track;
 }
@@ -368,6 +370,12 @@ static void take_glance(struct pm_trial *trial, const struct trial_pair *pair)
     }
 }
 
+/* Of a use whose turn is not known: a first half was charged. */
+static bool is_second_half(const struct pm_timed *timed)
+{
+    return timed->turn != 0 ? timed->turn % 2 == 0 : timed->charged == 0;
+}
+
 /* Takes one half of a pair. Whether it is the trial's now and whole: a heartbeat may have begun or
  * ended a glance meanwhile. again: what is used already is judged by what it takes now. */
 static bool take_half(struct pm_trial *trial, struct trial_track *track, struct trial_pair *pair,
@@ -382,8 +390,7 @@ static bool take_half(struct pm_trial *trial, struct trial_track *track, struct 
         settle(trial, track, pair);
     if (whole && glanced)
         take_glance(trial, pair);
-    /* A first half was charged. */
-    if (!whole && glanced && timed->inherited && timed->charged == 0) {
+    if (!whole && glanced && timed->inherited && is_second_half(timed)) {
         if (pm_glance_is_odd(&trial->glance))
             pm_trial_end_glance(trial);
         else

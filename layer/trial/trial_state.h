@@ -45,11 +45,14 @@ struct trial_track {
     _Atomic uint32_t from;    /* the first pair that counts: those before were of another trial, or
                                  of this one before it began anew */
     /* Of what secondary command buffers take part in (executed_passes.h): the use that those which
-     * are recorded now have, + 1; 0: none has begun. What was charged for it; and whether what
-     * executed it last had another side, too. */
+     * are recorded now have, + 1; 0: none has begun. Whether what executed it last had another
+     * side, too. The latest that is over, + 1; 0: none is. In how many instances that was executed
+     * so far, and the one before it. What was charged for the latest pair and is not settled. */
     _Atomic uint32_t turn;
-    _Atomic int64_t charged;
     _Atomic bool mixed;
+    _Atomic uint32_t ended;
+    _Atomic uint32_t instances, before;
+    _Atomic int64_t charged;
     struct trial_pair pending[TRIAL_PENDING];
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;

@@ -176,8 +176,8 @@ static void queries_are_the_primary_ones(void **state)
     assert_timed_outside(0, true);
 }
 
-/* Executed in three instances of a frame one of them is timed: the others have the same side by the
- * same lot. */
+/* Executed in three instances of a frame one of them is timed, another one in each pair of frames:
+ * the others have the same side by the same lot. */
 static void one_instance_of_a_frame_is_timed(void **state)
 {
     (void)state;
@@ -194,6 +194,41 @@ static void one_instance_of_a_frame_is_timed(void **state)
     assert_true(pairs >= 8);
     trying_close();
     trying_assert_timing(0.8, 0.01);
+}
+
+/* Draws with the variant that it has executed in the frame. */
+static uint32_t drawn;
+
+/* The variant is slower in the second instance than it is faster in the first. */
+static uint64_t cost_by_instance(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    if (pipeline == trying.graphics)
+        return TRYING_ORIGINAL;
+    return drawn++ < PARTS ? 80000 : 4 * TRYING_ORIGINAL;
+}
+
+/* Each of other secondary ones. */
+static void all_instances_of_a_frame_count(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    trying.h.driver->set_cost(cost_by_instance, NULL);
+    uint64_t until = 0;
+    while (optimized_logged("pairs of render passes") == 0 && patience(&until)) {
+        for (int i = 0; i < 2 * PARTS; i++)
+            record_part(parts.secondaries[i / PARTS][i % PARTS], 0);
+        drawn = 0;
+        pm_harness_begin(&trying.h, parts.primary, TRYING_ONCE);
+        for (int i = 0; i < 2; i++) {
+            begin_instance(VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+            trying.h.vk.CmdExecuteCommands(parts.primary, PARTS, parts.secondaries[i]);
+            trying.h.vk.CmdEndRenderPass(parts.primary);
+        }
+        submit_parts();
+    }
+    assert_true(optimized_logged("pairs of render passes), dropped") > 0);
+    trying_close();
 }
 
 /* ---- threads ---- */
@@ -379,6 +414,7 @@ int main(void)
         PM_LAYERED_TEST(an_instance_has_one_side),
         PM_LAYERED_TEST(queries_are_the_primary_ones),
         PM_LAYERED_TEST(one_instance_of_a_frame_is_timed),
+        PM_LAYERED_TEST(all_instances_of_a_frame_count),
         PM_LAYERED_TEST(recorded_on_threads),
         PM_LAYERED_TEST(recorded_ahead),
         PM_LAYERED_TEST(beside_what_is_kept),

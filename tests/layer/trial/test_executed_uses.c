@@ -71,6 +71,19 @@ static uint32_t execute(struct pm_timed use)
     return pm_executed_pass_ended(&made->command).count;
 }
 
+/* The same in several. Returns which of them times it, which one does. */
+static uint32_t execute_in(struct pm_timed use, uint32_t instances)
+{
+    uint32_t timed = 0, count = 0;
+    for (uint32_t i = 0; i < instances; i++) {
+        const uint32_t uses = execute(use);
+        count += uses;
+        timed = uses > 0 ? i : timed;
+    }
+    assert_int_equal(count, 1);
+    return timed;
+}
+
 static void all_have_part_in_one_until_it_is_executed(void **state)
 {
     (void)state;
@@ -96,10 +109,33 @@ static void what_is_executed_again_is_charged(void **state)
     atomic_store(&made->trial.cost.expected, EXPECTED);
     assert_int_equal(execute(use), 0);
     assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED / 2);
-    /* What is kept since is of no use of now. */
-    (void)join();
+    /* Also where the next has begun, as frames are recorded ahead. */
+    const struct pm_timed next = join();
     assert_int_equal(execute(use), 0);
-    assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED / 2);
+    assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED);
+    /* What is kept since is of no use of now. */
+    assert_int_equal(execute(next), 1);
+    assert_int_equal(execute(use), 0);
+    assert_int_equal(atomic_load(&made->trials.budget.returned), -EXPECTED);
+}
+
+/* Of both halves of a pair it is the same one. */
+static void of_several_instances_each_is_timed_in_turn(void **state)
+{
+    enum { INSTANCES = 3, PAIRS = 6 };
+    (void)state;
+    uint32_t timed[INSTANCES] = {0};
+    /* A pair from which it is known how many there are. */
+    (void)execute_in(join(), INSTANCES);
+    (void)execute_in(join(), INSTANCES);
+    for (uint32_t pair = 0; pair < PAIRS; pair++) {
+        const uint32_t first = execute_in(join(), INSTANCES);
+        const uint32_t second = execute_in(join(), INSTANCES);
+        assert_int_equal(first, second);
+        timed[first]++;
+    }
+    for (uint32_t i = 0; i < INSTANCES; i++)
+        assert_int_equal(timed[i], PAIRS / INSTANCES);
 }
 
 /* With both sides it goes on once, and no longer. */
@@ -159,6 +195,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_have_part_in_one_until_it_is_executed, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_is_executed_again_is_charged, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(of_several_instances_each_is_timed_in_turn, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
                                         tear_down),

@@ -16,17 +16,22 @@ static bool is_first_half(uint32_t turn)
 /* ---- where a secondary one is recorded ---- */
 
 /* Begins the track's next use. 0: none may begin, or another thread does it just now. */
-static uint32_t begin(struct pm_trial *trial, struct trial_track *track, uint64_t heartbeat)
+static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *track,
+                      uint64_t heartbeat)
 {
+    struct pm_trial *trial = candidate->trial;
     uint32_t none = 0, use;
     int64_t charged;
     if (!atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
         return none != (uint32_t)BUSY ? none : 0;
-    const bool begins = pm_trial_next_of(trial, track, heartbeat, &use, &charged);
+    const bool in_vain = atomic_load(&track->unmeasured) >= MOST_UNMEASURED;
+    const bool begins = !in_vain && pm_trial_next_of(trial, track, heartbeat, &use, &charged);
+    if (in_vain)
+        pm_trial_is_untimed(candidate);
     if (begins) {
         if (is_first_half(use + 1))
             atomic_store(&track->charged, charged);
-        atomic_fetch_add_explicit(&trial->unmeasured, 1, memory_order_relaxed);
+        atomic_fetch_add(&track->unmeasured, 1);
     }
     const uint32_t turn = begins ? use + 1 : 0;
     atomic_store(&track->turn, turn);
@@ -39,15 +44,9 @@ bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
     struct pm_trial *trial = candidate->trial;
     if (atomic_load(&trial->kind) == TRIAL_CALLS || atomic_load(&trial->over))
         return false;
-    if (atomic_load_explicit(&trial->unmeasured, memory_order_relaxed) >= MOST_UNMEASURED) {
-        pm_trial_is_untimed(candidate);
-        return false;
-    }
     const uint64_t heartbeat = pm_trials_now(trial->owner), what = pm_random_mix(group) | 1;
     struct trial_track *track = pm_trial_track_of(trial, what, heartbeat);
-    if (track == NULL)
-        return false;
-    const uint32_t turn = begin(trial, track, heartbeat);
+    const uint32_t turn = track != NULL ? begin(candidate, track, heartbeat) : 0;
     *timed = turn != 0 ? pm_trial_use_of(trial, track, turn - 1, what)
                        : (struct pm_timed){.trial = trial};
     timed->turn = turn;
@@ -167,6 +166,17 @@ void pm_executed_pass_executes(struct pm_device *device, struct pm_command *comm
         (void)end_use(device, &untimed.timed.uses[i], false);
 }
 
+/* One of its uses is timed. Both sides are, where no pair waits for a half that never comes. */
+static void was_timed(const struct pm_timed *use)
+{
+    struct trial_track *track = &use->trial->tracks[use->track];
+    const uint32_t side = 1u << use->variant;
+    if ((atomic_fetch_or(&track->sides, side) | side) != 3)
+        return;
+    atomic_store(&track->sides, 0);
+    atomic_store(&track->unmeasured, 0);
+}
+
 struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
@@ -180,7 +190,7 @@ struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
         if (!end_use(command->device, use, true) || !counts || use->mixed ||
             !pm_trial_is_of_kind(use->trial, TRIAL_PASSES))
             continue;
-        atomic_store_explicit(&use->trial->unmeasured, 0, memory_order_relaxed);
+        was_timed(use);
         use->area = pm_random_mix(pass->work + pass->slot) | 1;
         timed.uses[timed.count++] = *use;
     }

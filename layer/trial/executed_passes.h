@@ -18,8 +18,9 @@
  * latest use that is over costs as much in further instances as a pair is expected to, and is
  * charged.
  *
- * Where uses begin and none is timed, as the primary ones are kept or nested in others, no more
- * begin until the trial has slept: it is one for sessions (sessions.h).
+ * Where uses begin and are not timed on both sides, as the primary ones are kept or nested in
+ * others or a secondary one that is kept holds one side, no more begin for the render pass until
+ * the trial has slept. If none made a pair it is one for sessions (sessions.h).
  *
  * Thread safety: a command's follows its command buffer's external synchronization; a use may be
  * joined and ended by any thread, without a lock. Who finds that another thread is about to begin
@@ -31,8 +32,8 @@
 #include "layer/shader/candidate.h"
 
 /* What a secondary command buffer that is recorded now for the render pass (group: tells it from
- * others) has part in; turn 0: in none, and what stands is bound. false: of the trial nothing is
- * timed here. */
+ * others) has part in; turn 0: in none, and what stands is bound, which counts as another side.
+ * false: of the trial nothing is timed in any. */
 bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
                            struct pm_timed *timed);
 

@@ -132,7 +132,10 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake)
     if (atomic_load(&trial->awake) == awake)
         return;
     atomic_store(&trial->awake, awake);
-    atomic_store(&trial->unmeasured, 0);
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++) {
+        atomic_store(&trial->tracks[i].unmeasured, 0);
+        atomic_store(&trial->tracks[i].sides, 0);
+    }
     atomic_store(&trial->used_at, pm_trials_now(trial->owner));
     pm_sampling_try(trial->owner->device->sampling, awake ? 1 : -1);
 }
@@ -426,7 +429,7 @@ void pm_trial_is_untimed(const struct pm_candidate *candidate)
 static void note_untimed(const struct pm_trial *trial)
 {
     struct pm_device *device = trial->owner->device;
-    if (atomic_load(&trial->kind) != TRIAL_UNUSED ||
+    if (trial->paired ||
         (atomic_load(&device->sampling->again) < REPEATED && !atomic_load(&trial->untimed)))
         return;
     char key[PM_SHADER_KEY_TEXT];

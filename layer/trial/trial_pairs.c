@@ -53,6 +53,8 @@ static struct trial_track *take_over(struct trial_track *track, uint64_t what)
     atomic_store(&track->turn, 0);
     atomic_store(&track->ended, 0);
     atomic_store(&track->instances, 0);
+    atomic_store(&track->unmeasured, 0);
+    atomic_store(&track->sides, 0);
     atomic_store(&track->what, what);
     return track;
 }
@@ -386,6 +388,7 @@ static bool take_half(struct pm_trial *trial, struct trial_track *track, struct 
     const bool whole = counts && pair->have == 3;
     const bool glanced = counts && pm_glance_is_on(&trial->glance);
     *again = trial->again;
+    trial->paired |= whole;
     if (whole)
         settle(trial, track, pair);
     if (whole && glanced)

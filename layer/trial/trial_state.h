@@ -47,12 +47,14 @@ struct trial_track {
     /* Of what secondary command buffers take part in (executed_passes.h): the use that those which
      * are recorded now have, + 1; 0: none has begun. Whether what executed it last had another
      * side, too. The latest that is over, + 1; 0: none is. In how many instances that was executed
-     * so far, and the one before it. What was charged for the latest pair and is not settled. */
+     * so far, and the one before it. What was charged for the latest pair and is not settled. Uses
+     * that began since both sides were timed; and which of them were since, as bits. */
     _Atomic uint32_t turn;
     _Atomic bool mixed;
     _Atomic uint32_t ended;
     _Atomic uint32_t instances, before;
     _Atomic int64_t charged;
+    _Atomic uint32_t unmeasured, sides;
     struct trial_pair pending[TRIAL_PENDING];
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
@@ -70,13 +72,12 @@ struct pm_trial {
     bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;
-    uint64_t begun_at;           /* heartbeat */
-    int64_t left_at;             /* pm_now() when its last pipeline went; under the lock */
-    _Atomic uint32_t kind;       /* of use: enum trial_use */
-    _Atomic uint32_t unmeasured; /* uses that began in secondary command buffers since the latest
-                                that was timed (executed_passes.h) */
-    _Atomic bool untimed; /* it is drawn with in secondary command buffers, where nothing can be
-                             timed in turn */
+    uint64_t begun_at;     /* heartbeat */
+    int64_t left_at;       /* pm_now() when its last pipeline went; under the lock */
+    _Atomic uint32_t kind; /* of use: enum trial_use */
+    _Atomic bool untimed;  /* it is drawn with in secondary command buffers, where nothing can be
+                              timed in turn */
+    bool paired;           /* a pair was whole; under the lock */
     bool compute;
     _Atomic bool awake;      /* changed under the lock */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */

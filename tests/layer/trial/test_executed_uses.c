@@ -181,6 +181,50 @@ static void beside_what_could_have_no_part_it_does_not_count(void **state)
     assert_false(counts_beside((struct pm_command){.pass = nests}));
 }
 
+/* A primary one that is not timed executes it. */
+static void execute_untimed(struct pm_timed use)
+{
+    const VkCommandBuffer buffer = secondary(0);
+    made->secondaries[0].pass = (struct pm_pass_instance){
+        .place = PM_PLACE_TIMED_PASS, .inherited = true, .timed = {.uses = {use}, .count = 1}};
+    pm_executed_pass_executes(&made->device, NULL, 1, &buffer);
+}
+
+static bool begins(void)
+{
+    struct pm_timed use;
+    assert_true(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    return use.turn != 0;
+}
+
+/* All that is recorded for one has its side, also where it is the last that begins. */
+static void no_more_begin_where_none_is_timed(void **state)
+{
+    enum { IN_VAIN = 32 };
+    (void)state;
+    for (int i = 0; i < IN_VAIN - 1; i++)
+        execute_untimed(join());
+    const struct pm_timed last = join(), same = join();
+    assert_int_equal(last.turn, same.turn);
+    execute_untimed(last);
+    assert_false(begins());
+}
+
+/* What is kept holds one side: the others' uses of the other side are of both. */
+static void no_more_begin_where_one_side_is_timed(void **state)
+{
+    enum { FRAMES = 100 };
+    (void)state;
+    uint32_t frames = 0, timed = 0;
+    for (; frames < FRAMES && begins(); frames++) {
+        struct pm_timed use = join();
+        use.mixed = !use.variant;
+        timed += execute(use);
+    }
+    assert_in_range(timed, 8, 24);
+    assert_true(frames < FRAMES);
+}
+
 static void of_what_is_timed_one_by_one_there_is_none(void **state)
 {
     (void)state;
@@ -200,6 +244,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(no_more_begin_where_none_is_timed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_more_begin_where_one_side_is_timed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_what_is_timed_one_by_one_there_is_none, set_up,
                                         tear_down),
     };

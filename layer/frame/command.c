@@ -309,6 +309,19 @@ static double probability_of(const struct pm_sampling *sampling, bool may_repeat
     return kept ? sampling->probability * sampling->share : sampling->probability;
 }
 
+/* Of what could be sampled as well, one half is timed. An instance is timed only with all that it
+ * executes, so of secondary ones all of a frame are. */
+static bool is_rather_timed(struct pm_command *command)
+{
+    const struct pm_sampling *sampling = command->device->sampling;
+    const uint64_t lot =
+        command->secondary
+            ? pm_random_mix(sampling->coins +
+                            atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed))
+            : pm_random_next(&command->random);
+    return (lot & 1) != 0;
+}
+
 static void choose(struct pm_command *command, bool may_repeat, bool may_be_timed)
 {
     struct pm_sampling *sampling = command->device->sampling;
@@ -324,7 +337,7 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
         pm_random_init(&command->random, pm_sampling_seed(sampling));
     /* One thing at a time: what is sampled takes longer. */
     const bool wins = may_repeat && sampling->times_kept;
-    if (timed && (!sampled || wins || (pm_random_next(&command->random) & 1) != 0)) {
+    if (timed && (!sampled || wins || is_rather_timed(command))) {
         command->recording = PM_RECORDING_TIMED;
         command->countdown = PM_NEVER;
     } else if (twice) {

@@ -40,6 +40,7 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     pthread_mutex_init(&sampling->lock, NULL);
     const uint64_t seed = pm_session_seed(device->instance);
     pm_random_init(&sampling->random, seed);
+    sampling->coins = pm_random_mix(seed + 2);
     /* Who has every call sampled wants that, and who has none sampled, the other. */
     const bool samples = (config->sampler.kinds & ~(uint32_t)PM_KIND_BIT_TIMING) != 0,
                always = sampling->share >= 1 && sampling->probability >= 1;

@@ -73,6 +73,7 @@ struct pm_sampling {
     uint64_t changed_heartbeat;         /* that opened or closed a window last; 0: none yet */
     int64_t changed_at;                 /* pm_now() then, or when the device was created */
     _Atomic uint64_t heartbeats;        /* since the device was created */
+    uint64_t coins;                     /* for a lot of each heartbeat */
     _Atomic uint64_t paused_heartbeats; /* of them, while nothing was tried */
     uint32_t checkpoint_heartbeats;
 

@@ -123,6 +123,37 @@ static void without_host_query_reset(void **state)
     try_in_turn(0, "is used from now on", 0.8);
 }
 
+/* ---- while a window is open ---- */
+
+enum { MANY = 12 };
+
+/* Frames are sampled or timed as a whole. */
+static void in_a_sampling_window(void **state)
+{
+    enum { FRAMES = 2000 };
+    VkCommandBuffer many[MANY];
+    (void)state;
+    trying.kinds = "timing,zero";
+    trying.sampled = "0.5";
+    trying_open(80000, NULL);
+    parts.primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < MANY; i++)
+        many[i] = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    for (int frame = 0; frame < FRAMES && optimized_logged("is used from now on") == 0; frame++) {
+        for (int i = 0; i < MANY; i++)
+            record_part(many[i], 0);
+        pm_harness_begin(&trying.h, parts.primary, 0);
+        begin_instance(VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS);
+        trying.h.vk.CmdExecuteCommands(parts.primary, MANY, many);
+        trying.h.vk.CmdEndRenderPass(parts.primary);
+        submit_parts();
+    }
+    assert_true(optimized_logged("pairs of render passes), faster") > 0);
+    optimized_assert_logged("sessions are", 0);
+    trying_close();
+    trying_assert_timing(0.8, 0.001);
+}
+
 /* ---- what is recorded ---- */
 
 /* All that an instance executes has one side, and half of them have the variant. */
@@ -412,6 +443,7 @@ int main(void)
         PM_LAYERED_TEST(what_is_recorded_anew),
         PM_LAYERED_TEST(where_draws_are_additive),
         PM_LAYERED_TEST(without_host_query_reset),
+        PM_LAYERED_TEST(in_a_sampling_window),
         PM_LAYERED_TEST(an_instance_has_one_side),
         PM_LAYERED_TEST(queries_are_the_primary_ones),
         PM_LAYERED_TEST(one_instance_of_a_frame_is_timed),

@@ -75,6 +75,8 @@ void trying_open_early(uint64_t variant_cost, const struct pm_harness_options *o
         optimized_sign(trying.signed_verdict > 0, !trying.has_no_key);
     optimized_enable(false);
     setenv("PIECEMEAL_SAMPLER_KINDS", trying.kinds ? trying.kinds : "timing", 1);
+    if (trying.sampled)
+        pm_layered_sample_all(trying.sampled);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", trying.background ? "false" : "true", 1);
     /* A frame of the null driver takes less than what timing a pair is said to cost. */
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", trying.share ? trying.share : "1", 1);

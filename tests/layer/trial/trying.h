@@ -18,6 +18,8 @@ extern struct trying {
     uint64_t variant_cost;        /* nanoseconds; also of what is not the game's */
     double noise;                 /* share by which a cost varies */
     const char *kinds;            /* sampler.kinds of the next session; NULL: timing */
+    const char *sampled;          /* likewise: a window is open, with this sampler.api_probability;
+                                     NULL: none is */
     bool additive;                /* of the next session: single draws can be timed */
     bool dispatches;              /* likewise: there is no pipeline that draws */
     uint32_t groups;              /* of a dispatch; 0: one */

@@ -5,6 +5,7 @@
 enum {
     BUSY = -1,            /* of a track's turn: a thread is about to begin a use, or to end one */
     MOST_UNMEASURED = 32, /* uses */
+    SETTLES = 2,          /* heartbeats until what was recorded before a trial woke is executed */
 };
 
 /* Of the use with that turn. */
@@ -25,7 +26,8 @@ static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *
     if (!atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
         return none != (uint32_t)BUSY ? none : 0;
     const bool in_vain = atomic_load(&track->unmeasured) >= MOST_UNMEASURED;
-    const bool begins = !in_vain && pm_trial_next_of(trial, track, heartbeat, &use, &charged);
+    const bool begins = !in_vain && heartbeat >= atomic_load(&trial->since) + SETTLES &&
+                        pm_trial_next_of(trial, track, heartbeat, &use, &charged);
     if (in_vain)
         pm_trial_is_untimed(candidate);
     if (begins) {

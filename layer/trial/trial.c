@@ -137,6 +137,7 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake)
         atomic_store(&trial->tracks[i].sides, 0);
     }
     atomic_store(&trial->used_at, pm_trials_now(trial->owner));
+    atomic_store(&trial->since, pm_trials_now(trial->owner));
     pm_sampling_try(trial->owner->device->sampling, awake ? 1 : -1);
 }
 
@@ -231,6 +232,7 @@ static void add_candidate(struct pm_trial *trial, struct pm_candidate *candidate
     candidate->gone = forget;
     candidate->next = trial->first;
     trial->first = candidate;
+    atomic_store(&trial->since, pm_trials_now(trial->owner));
 }
 
 /* It is measured some more; or it is tried from now on, on other calls than chose it. Where another
@@ -525,8 +527,10 @@ void pm_trials_pause(struct pm_trials *trials, bool paused)
         return;
     /* No pair has one half before and one behind. */
     pthread_mutex_lock(&trials->lock);
-    for (struct pm_trial *trial = trials->first; trial != NULL && !paused; trial = trial->next)
+    for (struct pm_trial *trial = trials->first; trial != NULL && !paused; trial = trial->next) {
         pm_trial_begin_pairs(trial);
+        atomic_store(&trial->since, pm_trials_now(trials));
+    }
     pthread_mutex_unlock(&trials->lock);
     pm_sampling_pause_trials(trials->device->sampling, paused);
 }

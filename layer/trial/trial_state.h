@@ -80,6 +80,8 @@ struct pm_trial {
     bool paired;           /* a pair was whole; under the lock */
     bool compute;
     _Atomic bool awake;      /* changed under the lock */
+    _Atomic uint64_t since;  /* heartbeat at which it woke, or one more pipeline took part, or the
+                                latest pause ended */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
     enum pm_outcome outcome; /* under the lock */
     double ratio;            /* likewise; of the outcome: its time over the original's */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 7, EXPECTED = 1000 };
+enum { GROUP = 7, EXPECTED = 1000, WOKE_AT = 5, SETTLES = 2 };
 
 static struct device {
     struct pm_device device;
@@ -38,6 +38,8 @@ static int set_up(void **state)
     made->command.device = &made->device;
     pm_glance_init(&made->trial.glance);
     pm_budget_init(&made->trials.budget, 1, 0, 0);
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + SETTLES);
+    atomic_store(&made->trial.since, WOKE_AT);
     pm_lookup_init(&made->sampling.commands);
     for (int i = 0; i < 2; i++)
         assert_true(
@@ -197,6 +199,18 @@ static bool begins(void)
     return use.turn != 0;
 }
 
+/* What was recorded when the trial woke is executed beside what has part in none. */
+static void none_begins_where_the_trial_has_just_woken(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < SETTLES; i++) {
+        atomic_store(&made->sampling.heartbeats, WOKE_AT + i);
+        assert_false(begins());
+    }
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + SETTLES);
+    assert_true(begins());
+}
+
 /* All that is recorded for one has its side, also where it is the last that begins. */
 static void no_more_begin_where_none_is_timed(void **state)
 {
@@ -243,6 +257,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(none_begins_where_the_trial_has_just_woken, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_none_is_timed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_one_side_is_timed, set_up, tear_down),

@@ -20,7 +20,8 @@
  *
  * Where uses begin and are not timed on both sides, as the primary ones are kept or nested in
  * others or a secondary one that is kept holds one side, no more begin for the render pass until
- * the trial has slept. If none made a pair it is one for sessions (sessions.h).
+ * the trial has slept. If none made a pair it is one for sessions (sessions.h). Nor does one begin
+ * in the first frames of a trial that has woken: what was recorded before has no part in it.
  *
  * Thread safety: a command's follows its command buffer's external synchronization; a use may be
  * joined and ended by any thread, without a lock. Who finds that another thread is about to begin

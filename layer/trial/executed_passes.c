@@ -4,7 +4,7 @@
 
 enum {
     BUSY = -1,            /* of a track's turn: a thread is about to begin a use, or to end one */
-    MOST_UNMEASURED = 32, /* uses */
+    MOST_UNMEASURED = 64, /* uses */
     SETTLES = 2,          /* heartbeats until what was recorded before a trial woke is executed */
 };
 

@@ -136,10 +136,14 @@ static void in_a_sampling_window(void **state)
     trying.kinds = "timing,zero";
     trying.sampled = "0.5";
     trying_open(80000, NULL);
+    assert_true(trying_wait_for("timestamps around single draws"));
     parts.primary = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < MANY; i++)
         many[i] = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
-    for (int frame = 0; frame < FRAMES && optimized_logged("is used from now on") == 0; frame++) {
+    uint64_t until = 0;
+    for (int frame = 0;
+         frame < FRAMES && optimized_logged("is used from now on") == 0 && patience(&until);
+         frame++) {
         for (int i = 0; i < MANY; i++)
             record_part(many[i], 0);
         pm_harness_begin(&trying.h, parts.primary, 0);
@@ -367,7 +371,7 @@ static void recorded_ahead(void **state)
  * one or make no pair, and sessions are to try it, as what never dispatches. */
 static void beside_what_is_kept(void **state)
 {
-    enum { FRAMES = 700 };
+    enum { FRAMES = 800 };
     (void)state;
     open_parts(80000);
     for (int i = 0; i < 3; i++)
@@ -381,7 +385,7 @@ static void beside_what_is_kept(void **state)
         if (trying_foreign_binds(position) > 0)
             last = frame;
     }
-    assert_true(last < 64);
+    assert_true(last < 160);
     optimized_assert_logged("timed in turn: sessions are", 2);
     trying_close();
     trying_assert_no_timing();
@@ -393,7 +397,7 @@ static void beside_what_is_kept(void **state)
  * sessions are to try it. */
 static void what_is_never_timed(void **state)
 {
-    enum { FRAMES = 600 };
+    enum { FRAMES = 700 };
     (void)state;
     open_parts(80000);
     uint32_t frames = 0, variants = 0, last = 0;
@@ -412,8 +416,8 @@ static void what_is_never_timed(void **state)
             last = frames;
         }
     }
-    assert_in_range(variants, 1, 32);
-    assert_true(last < 64);
+    assert_in_range(variants, 1, 64);
+    assert_true(last < 128);
     optimized_assert_logged("timed in turn: sessions are", 1);
     trying_close();
 }

@@ -214,7 +214,7 @@ static void none_begins_where_the_trial_has_just_woken(void **state)
 /* All that is recorded for one has its side, also where it is the last that begins. */
 static void no_more_begin_where_none_is_timed(void **state)
 {
-    enum { IN_VAIN = 32 };
+    enum { IN_VAIN = 64 };
     (void)state;
     for (int i = 0; i < IN_VAIN - 1; i++)
         execute_untimed(join());
@@ -227,7 +227,7 @@ static void no_more_begin_where_none_is_timed(void **state)
 /* What is kept holds one side: the others' uses of the other side are of both. */
 static void no_more_begin_where_one_side_is_timed(void **state)
 {
-    enum { FRAMES = 100 };
+    enum { FRAMES = 200 };
     (void)state;
     uint32_t frames = 0, timed = 0;
     for (; frames < FRAMES && begins(); frames++) {
@@ -235,7 +235,7 @@ static void no_more_begin_where_one_side_is_timed(void **state)
         use.mixed = !use.variant;
         timed += execute(use);
     }
-    assert_in_range(timed, 8, 24);
+    assert_in_range(timed, 16, 48);
     assert_true(frames < FRAMES);
 }
 

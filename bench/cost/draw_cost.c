@@ -7,6 +7,7 @@
  *     bind                a compute pipeline, the same again and again
  *     bind2, gbind2       two compute or graphics pipelines in turn
  *     kbind2, kgbind2     the same in a recording that may be submitted again
+ *     qbind2, qgbind2     the same where a query of pipeline statistics might begin
  *     object              a compute shader object, the same again and again
  *     gobject2            two pairs of vertex and fragment shader objects in turn
  *     occlusion           an occlusion query, begun and ended
@@ -124,6 +125,7 @@ static const struct {
     bool in_pass, alone; /* inside a render pass; not inside a recording */
     bool objects;        /* with VK_EXT_shader_object */
     bool kept;           /* the recording may be submitted again */
+    bool queries;        /* the game may ask for pipeline statistics, and never does */
     bool late;           /* the game has recorded so much that it is known to record anew */
 } kinds[] = {
     {"draw", do_draw, true, false},
@@ -133,6 +135,8 @@ static const struct {
     {"gbind2", do_gbind2, false, false},
     {"kbind2", do_bind2, false, false, false, true},
     {"kgbind2", do_gbind2, false, false, false, true},
+    {"qbind2", do_bind2, false, false, .queries = true},
+    {"qgbind2", do_gbind2, false, false, .queries = true},
     {"occlusion", do_occlusion, false, false},
     {"pass", do_pass, false, false},
     {"rendering", do_rendering, false, false},
@@ -251,8 +255,11 @@ int main(int argc, char **argv)
     struct pm_harness harness;
     static const char *const extensions[] = {"VK_EXT_shader_object", NULL};
     const bool objects = kind < KINDS && kinds[kind].objects;
+    static const VkPhysicalDeviceFeatures statistics = {.pipelineStatisticsQuery = VK_TRUE};
+    const bool queries = kind < KINDS && kinds[kind].queries;
     pm_harness_open(&harness,
-                    objects ? &(struct pm_harness_options){.device_extensions = extensions} : NULL);
+                    &(struct pm_harness_options){.device_extensions = objects ? extensions : NULL,
+                                                 .features = queries ? &statistics : NULL});
     if (kind == KINDS)
         submit_frames(&harness, count);
     else

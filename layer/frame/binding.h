@@ -130,16 +130,24 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
     return standing;
 }
 
-/* The same in few instructions, where it is known what stands (standing.h), of a recording that is
- * sampled and follows no pushes, in which nothing is active that could see a variant: what most
- * binds in a window are. false: it is not so, and nothing was done. */
+/* The same in few instructions, where it is known what stands (standing.h), of a recording that
+ * follows no pushes, in which nothing is active that could see a variant: what most binds are that
+ * are to be known at all. careful: something may begin in any recording that could see one, so that
+ * those are noted too of which nothing is sampled, and a variant must be one that may be put back;
+ * else the game's own stands. false: it is not so, and nothing was done. */
 static inline bool pm_binding_stand_as(struct pm_command *command, int point, uint64_t game,
-                                       uint64_t standing, struct pm_pipeline *pipeline)
+                                       uint64_t standing, struct pm_pipeline *pipeline,
+                                       bool careful)
 {
-    if (command->recording != PM_RECORDING_SAMPLED ||
-        (command->behind | command->watched | command->active | command->active_queries |
-         command->pushed.stays | (uintptr_t)command->pushed.ranges) != 0)
+    /* Where the next call is looked at without being sampled, it may run in several passes. */
+    const bool noted =
+        command->recording == PM_RECORDING_SAMPLED ||
+        (careful && command->recording == PM_RECORDING_TRACKED && command->countdown != 1);
+    if (!noted || (command->behind | command->watched | command->active | command->active_queries |
+                   command->pushed.stays | (uintptr_t)command->pushed.ranges) != 0)
         return false;
+    if (careful && standing != game && !pm_pipeline_may_be_bound_again(pipeline))
+        standing = game;
     command->touched = true;
     command->bound[point] = (struct pm_bound){
         .pipeline = pipeline,
@@ -151,20 +159,18 @@ static inline bool pm_binding_stand_as(struct pm_command *command, int point, ui
     return true;
 }
 
-/* The same for what was looked up. 0: it is not so. */
-static inline uint64_t pm_binding_stand_alone(uint32_t binds, struct pm_command *command, int point,
-                                              uint64_t game, struct pm_pipeline *pipeline)
+/* The same for what was looked up. */
+static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *command, int point,
+                                          uint64_t game, struct pm_pipeline *pipeline)
 {
     uint64_t standing = game;
     if (pipeline != NULL && (binds & PM_BINDS_STAND) != 0)
         standing = (binds & PM_BINDS_PROVEN) != 0
                        ? atomic_load_explicit(&pipeline->stands.now, memory_order_acquire)
                        : 0;
-    /* Where something may begin that could see it, a variant must be one that may be put back. */
-    if (standing == 0 || (binds & PM_BINDS_WATCHED) != 0 ||
-        ((binds & PM_BINDS_CAREFUL) != 0 && standing != game))
-        return 0;
-    return pm_binding_stand_as(command, point, game, standing, pipeline) ? standing : 0;
+    return standing != 0 && (binds & PM_BINDS_WATCHED) == 0 &&
+           pm_binding_stand_as(command, point, game, standing, pipeline,
+                               (binds & PM_BINDS_CAREFUL) != 0);
 }
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go

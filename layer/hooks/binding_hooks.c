@@ -10,10 +10,11 @@
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
 
-/* What a bind of it found out. */
-static void learn(struct pm_pipeline *known)
+/* What a bind of it found out: nothing while its binds are counted. */
+static inline __attribute__((always_inline)) void learn(struct pm_pipeline *known)
 {
-    if (known != NULL && atomic_load_explicit(&known->stands.now, memory_order_relaxed) == 0)
+    if (known != NULL && atomic_load_explicit(&known->stands.now, memory_order_relaxed) == 0 &&
+        !pm_optimize_counts_binds(known))
         pm_optimize_learn(known);
 }
 
@@ -44,7 +45,7 @@ static __attribute__((noinline)) uint64_t find_best(struct pm_device *device,
 {
     pm_optimize_notice(known);
     const uint64_t best = pm_optimize_best(known);
-    pm_optimize_learn(known);
+    learn(known);
     if (best == 0)
         return known->handle;
     pm_ab_bound(device->ab);
@@ -90,16 +91,14 @@ static __attribute__((noinline)) void bind_tracked(struct pm_device *device, VkC
             bind_best_of(device, handle, point, pipeline, known, binds);
             return;
         }
-        const uint64_t stands = command != NULL ? pm_binding_stand_alone(binds, command, index,
-                                                                         PM_BITS(pipeline), known)
-                                                : 0;
-        if (stands == 0) {
+        if (command == NULL ||
+            !pm_binding_stand_alone(binds, command, index, PM_BITS(pipeline), known)) {
             bind_standing(device, handle, point, pipeline, command, known);
             return;
         }
         if (PM_UNLIKELY(command->predicated != NULL))
             pm_predicated_bound(command, index);
-        pipeline = PM_TO_HANDLE(VkPipeline, stands);
+        pipeline = PM_TO_HANDLE(VkPipeline, command->bound[index].now);
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }
@@ -170,18 +169,18 @@ static __attribute__((noinline)) void bind_kept(VkCommandBuffer handle, VkPipeli
     command->device->dispatch.CmdBindPipeline(handle, point, bound);
 }
 
-/* The same as bind_tracked in few instructions, while hooks are armed and nothing else is to be
- * looked at: what most binds in a window are. */
-static PM_FAST __attribute__((noinline)) void
-bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+/* The same as bind_tracked in few instructions, while nothing else is to be looked at. careful:
+ * pm_binding_stand_as. */
+static PM_FAST inline __attribute__((always_inline)) void
+bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline, bool careful)
 {
     struct pm_device *device = pm_one.device;
     const struct pm_standing_slot *slot = find_standing(device, pipeline);
     struct pm_command *command = pm_lookup_glance(
         PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));
     const uint32_t index = (uint32_t)point;
-    /* Of one that takes no part nothing is known. */
-    if (slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
+    /* Of one that takes no part nothing is known, unless it is of all. */
+    if (!careful && slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
         device->dispatch.CmdBindPipeline(handle, point,
                                          PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands)));
         return;
@@ -189,7 +188,7 @@ bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipel
     if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS) ||
         !pm_binding_stand_as(command, (int)index, PM_BITS(pipeline),
                              PM_READ(uint64_t, slot->stands),
-                             PM_READ(struct pm_pipeline *, slot->pipeline))) {
+                             PM_READ(struct pm_pipeline *, slot->pipeline), careful)) {
         bind_looking(handle, point, pipeline);
         return;
     }
@@ -199,6 +198,20 @@ bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipel
         return;
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
+}
+
+/* While hooks are armed: what most binds in a window are. */
+static PM_FAST __attribute__((noinline)) void
+bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    bind_noted(handle, point, pipeline, false);
+}
+
+/* While every recording is tracked, in windows or not. */
+static PM_FAST __attribute__((noinline)) void
+bind_careful(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    bind_noted(handle, point, pipeline, true);
 }
 
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
@@ -221,6 +234,8 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
     } else if (binds != 0) {
         if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED)
             bind_sampled(handle, point, pipeline);
+        else if ((binds & ~(uint32_t)PM_BINDS_ARMED) == (PM_BINDS_CAREFUL | PM_BINDS_STAND))
+            bind_careful(handle, point, pipeline);
         else
             bind_looking(handle, point, pipeline);
         return;

@@ -93,11 +93,8 @@ void pm_optimize_bound(struct pm_optimized *optimized)
 /* What stands for it (standing.h). */
 static uint64_t find_standing(const struct pm_pipeline *pipeline)
 {
-    const uint32_t wish = atomic_load(&pipeline->wish);
-    const bool counts = wish != PM_WISH_NONE &&
-                        (wish != PM_WISH_WAITING || atomic_load(&pipeline->heat) < PM_MOST_HEAT);
-    if (counts || pipeline->device->ab || pipeline->device->trace || pipeline->object ||
-        atomic_load(&pipeline->folded) || atomic_load(&pipeline->passes_best))
+    if (pm_optimize_counts_binds(pipeline) || pipeline->device->ab || pipeline->device->trace ||
+        pipeline->object || atomic_load(&pipeline->folded) || atomic_load(&pipeline->passes_best))
         return 0;
     const struct pm_optimized *best = pm_optimize_best_of(pipeline);
     if (!best)

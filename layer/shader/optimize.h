@@ -44,7 +44,10 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline);
 /* Whether pm_optimize_notice has anything to do. */
 static inline bool pm_optimize_counts_binds(const struct pm_pipeline *pipeline)
 {
-    return atomic_load_explicit(&pipeline->wish, memory_order_relaxed) != PM_WISH_NONE;
+    const uint32_t wish = atomic_load_explicit(&pipeline->wish, memory_order_relaxed);
+    return wish != PM_WISH_NONE &&
+           (wish != PM_WISH_WAITING ||
+            atomic_load_explicit(&pipeline->heat, memory_order_relaxed) < PM_MOST_HEAT);
 }
 
 /* The game binds a pipeline. Asked while device->binds has PM_BINDS_NOTICED. Binds that several

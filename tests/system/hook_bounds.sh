@@ -38,10 +38,11 @@ bound "$outside" "$kinds" 5 5
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 40 40
 # Two pipelines in turn, where nothing stands for them and where variants do. In recordings that may be submitted again (k…)
 # a bind also says how often its calls are chosen, outside windows too.
-kinds="bind2 gbind2 kbind2 kgbind2"
+# Where statistics may be asked for (q…) every recording's binds are noted, for what would have to be bound again.
+kinds="bind2 gbind2 kbind2 kgbind2 qbind2 qgbind2"
 PM_STANDS=0.01 measure 0.01 "$kinds"
-bound "$outside" "$kinds" 16 16 115 115
-bound "$outside, where variants stand" "$kinds" 20 20 115 115
-bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115
-bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115
+bound "$outside" "$kinds" 16 16 115 115 16 16
+bound "$outside, where variants stand" "$kinds" 20 20 115 115 115 115
+bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115 100 100
+bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115 115 115
 [ $failed = 0 ] || fail "more instructions than they may take"

@@ -258,6 +258,7 @@ int binding_set_up(void **state)
     for (int i = 0; i < PIPELINES; i++) {
         pipelines[i] = calloc(1, sizeof *pipelines[i]);
         assert_non_null(pipelines[i]);
+        pipelines[i]->device = device;
     }
     const int proven[] = {PROVEN_ONE, WATCHING};
     for (int i = 0; i < 2; i++) {

@@ -115,49 +115,75 @@ static void bits_of_several(void **state)
     atomic_store(&device->binds, binds);
 }
 
+/* A short way, and the long one beside it, leave the same behind a bind of the pipeline (NULL: none
+ * of ours), and it stands. */
+static void stands_shortly(enum pm_condition recording, uint32_t binds, int point, uint64_t game,
+                           struct pm_pipeline *pipeline, uint64_t stands)
+{
+    struct pm_command *command = &world->command;
+    struct pm_bound left[2];
+    for (int shortly = 0; shortly < 2; shortly++) {
+        binding_start(recording, false);
+        atomic_store(&device->binds, binds);
+        memset(&command->bound[point], 0x55, sizeof command->bound[point]);
+        command->bound[point].watch = 0;
+        command->pushed.ranges = NULL;
+        if (shortly != 0)
+            assert_true(pm_binding_stand_alone(binds, command, point, game, pipeline));
+        else
+            assert_int_equal(pm_binding_stand(device, command, point, game, pipeline), stands);
+        left[shortly] = command->bound[point];
+        assert_int_equal(left[shortly].now, stands);
+    }
+    assert_ptr_equal(left[0].pipeline, left[1].pipeline);
+    assert_int_equal(left[0].game, left[1].game);
+    assert_int_equal(left[0].standing, left[1].standing);
+    assert_int_equal(left[0].kind, left[1].kind);
+    assert_ptr_equal(left[0].built, left[1].built);
+    assert_ptr_equal(left[0].cover, left[1].cover);
+    assert_ptr_equal(left[0].passes, left[1].passes);
+    assert_int_equal(left[0].watch, left[1].watch);
+}
+
 /* Where it is known what stands, the short way leaves what the long one does: with nothing of ours,
- * with nothing that stands, and with a proven variant. */
+ * with nothing that stands, with a proven variant, and with one that may not be put back, which
+ * stands nowhere where something may begin that could see it. */
 static void stands_alone(void **state)
 {
     (void)state;
+    static const struct {
+        enum pm_condition recording;
+        uint32_t binds;
+    } ways[] = {{PM_RECORDING_SAMPLED, PM_BINDS_ARMED},
+                {PM_RECORDING_SAMPLED, PM_BINDS_ARMED | PM_BINDS_CAREFUL},
+                {PM_RECORDING_TRACKED, PM_BINDS_ARMED | PM_BINDS_CAREFUL},
+                {PM_RECORDING_TRACKED, PM_BINDS_CAREFUL}};
+    static const VkGraphicsPipelineCreateInfo graphics = {0};
+    enum { NONE, NEVER, ITSELF, VARIANT, FOR_GOOD, CASES };
     const uint32_t binds = atomic_load(&device->binds);
-    struct pm_command *command = &world->command;
-    for (int point = 0; point < PM_BIND_POINTS; point++) {
-        for (int known = 0; known < 4; known++) {
-            const int which = known < 3 ? CANDIDATE : PROVEN_ONE;
-            struct pm_pipeline *pipeline = known != 0 ? pipelines[which] : NULL;
-            const uint64_t game = binding_handle(which, GAME),
-                           stands = known < 3 ? game : binding_handle(which, PROVEN);
-            struct pm_bound left[2];
-            for (int shortly = 0; shortly < 2; shortly++) {
-                binding_start(PM_RECORDING_SAMPLED, false);
-                atomic_store(&device->binds, PM_BINDS_ARMED | (known < 2 ? 0 : PM_BINDS_STAND));
-                if (pipeline != NULL)
-                    atomic_store(&pipeline->stands.now, known < 2 ? 0 : stands);
-                memset(&command->bound[point], 0x55, sizeof command->bound[point]);
-                command->bound[point].watch = 0;
-                command->pushed.ranges = NULL;
-                if (shortly != 0)
-                    assert_int_equal(pm_binding_stand_alone(atomic_load(&device->binds), command,
-                                                            point, game, pipeline),
-                                     stands);
-                else
-                    assert_int_equal(pm_binding_stand(device, command, point, game, pipeline),
-                                     stands);
-                left[shortly] = command->bound[point];
-            }
-            assert_ptr_equal(left[0].pipeline, left[1].pipeline);
-            assert_int_equal(left[0].game, left[1].game);
-            assert_int_equal(left[0].standing, left[1].standing);
-            assert_int_equal(left[0].now, left[1].now);
-            assert_int_equal(left[0].kind, left[1].kind);
-            assert_ptr_equal(left[0].built, left[1].built);
-            assert_ptr_equal(left[0].cover, left[1].cover);
-            assert_ptr_equal(left[0].passes, left[1].passes);
-            assert_int_equal(left[0].watch, left[1].watch);
-            if (pipeline != NULL)
-                atomic_store(&pipeline->stands.now, 0);
+    _Atomic uint64_t *const any = &device->pipelines->dynamic.any[0];
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0] * PM_BIND_POINTS * CASES; i++) {
+        const size_t way = i / CASES / PM_BIND_POINTS;
+        const int point = (int)(i / CASES % PM_BIND_POINTS), known = (int)(i % CASES);
+        const int which = known < VARIANT ? CANDIDATE : PROVEN_ONE;
+        struct pm_pipeline *pipeline = known != NONE ? pipelines[which] : NULL;
+        const uint64_t game = binding_handle(which, GAME),
+                       stands = known < VARIANT ? game : binding_handle(which, PROVEN);
+        if (pipeline != NULL)
+            atomic_store(&pipeline->stands.now, known == NEVER ? 0 : stands);
+        if (known == FOR_GOOD) {
+            pipeline->graphics = &graphics;
+            atomic_store(any, 1);
         }
+        stands_shortly(ways[way].recording, ways[way].binds | (known < ITSELF ? 0 : PM_BINDS_STAND),
+                       point, game, pipeline,
+                       known == FOR_GOOD && (ways[way].binds & PM_BINDS_CAREFUL) != 0 ? game
+                                                                                      : stands);
+        atomic_store(any, 0);
+        if (pipeline == NULL)
+            continue;
+        pipeline->graphics = NULL;
+        atomic_store(&pipeline->stands.now, 0);
     }
     atomic_store(&device->binds, binds);
 }
@@ -174,25 +200,32 @@ static void does_not_stand_alone(void **state)
         PAUSED,
         QUERIED,
         PROTECTED,
-        CAREFUL,
         WATCHED_ANY,
         WATCHED,
         PUSHED,
         ARMED,
         LOOKED_AT,
         TIMED,
-        TRACKED,
+        UNTRACKED,
+        IN_PASSES,
         REASONS
     };
-    for (int reason = 0; reason < REASONS; reason++) {
-        binding_start(reason == TIMED     ? PM_RECORDING_TIMED
-                      : reason == TRACKED ? PM_RECORDING_TRACKED
-                                          : PM_RECORDING_SAMPLED,
+    for (int i = 0; i < 3 * REASONS; i++) {
+        /* In windows; and where each recording is tracked, one that is sampled or not. */
+        const int reason = i % REASONS;
+        const bool careful = i >= REASONS, sampled = i < 2 * REASONS;
+        if ((reason == UNTRACKED && careful) || (reason == IN_PASSES && sampled))
+            continue;
+        binding_start(reason == TIMED                   ? PM_RECORDING_TIMED
+                      : reason == UNTRACKED || !sampled ? PM_RECORDING_TRACKED
+                                                        : PM_RECORDING_SAMPLED,
                       false);
         atomic_store(&device->binds, PM_BINDS_ARMED | PM_BINDS_NOTICED |
                                          (reason == PAUSED ? 0 : PM_BINDS_PROVEN) |
-                                         (reason == CAREFUL ? (uint32_t)PM_BINDS_CAREFUL : 0) |
+                                         (careful ? (uint32_t)PM_BINDS_CAREFUL : 0) |
                                          (reason == WATCHED_ANY ? (uint32_t)PM_BINDS_WATCHED : 0));
+        if (reason == IN_PASSES)
+            command->countdown = 1;
         atomic_store(&pipelines[PROVEN_ONE]->stands.now,
                      reason == UNKNOWN ? 0 : binding_handle(PROVEN_ONE, PROVEN));
         command->active_queries = reason == QUERIED;
@@ -202,10 +235,9 @@ static void does_not_stand_alone(void **state)
         command->pushed.stays = reason == ARMED;
         command->behind = reason == LOOKED_AT ? 3 : 0;
         const struct pm_bound before = command->bound[PM_COMPUTE];
-        assert_int_equal(pm_binding_stand_alone(atomic_load(&device->binds), command, PM_COMPUTE,
-                                                binding_handle(PROVEN_ONE, GAME),
-                                                pipelines[PROVEN_ONE]),
-                         0);
+        assert_false(pm_binding_stand_alone(atomic_load(&device->binds), command, PM_COMPUTE,
+                                            binding_handle(PROVEN_ONE, GAME),
+                                            pipelines[PROVEN_ONE]));
         assert_memory_equal(&before, &command->bound[PM_COMPUTE], sizeof before);
     }
     command->watched = command->behind = 0;

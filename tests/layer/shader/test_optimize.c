@@ -205,6 +205,8 @@ static void a_pool_may_come_after_the_bind(void **state)
     optimized_enable(true);
     pm_harness_open(&h, &options);
     const VkPipeline compute = optimized_compute(&h);
+    /* A bind before, so that it is known what stands. */
+    assert_true(is_replaced(compute, COMPUTE));
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     const uint64_t position = h.driver->position();
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);

@@ -5,6 +5,7 @@
 #include "tests/cmocka_includes.h"
 #include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct pm_device device;
 static struct pm_optimized variant = {.built = {.handle = 0x5000}},
@@ -18,11 +19,22 @@ static void begin(struct pm_pipeline *of, uint64_t handle)
     of->handle = handle;
 }
 
-/* What the shortest way finds; 0: nothing. */
-static uint64_t found(uint64_t handle)
+/* What the shortest way finds, with the pipeline that it is of; 0: nothing. */
+static uint64_t found_of(uint64_t handle, struct pm_pipeline **of)
 {
     const struct pm_standing_slot *slot = pm_standing_slot(device.standing, handle);
-    return atomic_load(&slot->game) == handle ? atomic_load(&slot->stands) : 0;
+    if (atomic_load(&slot->game) != handle)
+        return 0;
+    *of = atomic_load(&slot->pipeline);
+    return atomic_load(&slot->stands);
+}
+
+static uint64_t found(uint64_t handle)
+{
+    struct pm_pipeline *of;
+    const uint64_t stands = found_of(handle, &of);
+    assert_true(stands == 0 || of->handle == handle);
+    return stands;
 }
 
 static void expect(uint64_t handle)
@@ -143,6 +155,56 @@ static void nothing_is_at_home_nowhere(void **state)
     assert_int_equal(found(0), 0);
 }
 
+/* What changes while a bind finds out: at which of its questions, and who changes it. */
+static int questions, changed_at;
+static pthread_t changing;
+static _Atomic bool changed;
+
+static void *change(void *unused)
+{
+    (void)unused;
+    atomic_store(&pipeline.best, 0);
+    pm_standing_change(device.standing, &pipeline.stands);
+    atomic_store(&changed, true);
+    return NULL;
+}
+
+/* Answers what was before the change. The second question is asked under the lock, and then who
+ * changes something must wait: he has a while for going wrong. */
+static uint64_t find_out_late(const struct pm_pipeline *of)
+{
+    enum { MOST_WAITS = 100 };
+    const uint64_t now = atomic_load(&of->best);
+    if (++questions != changed_at)
+        return now;
+    assert_int_equal(pthread_create(&changing, NULL, change, NULL), 0);
+    for (int i = 0; i < MOST_WAITS && !atomic_load(&changed); i++)
+        usleep(1000);
+    if (changed_at == 1)
+        pthread_join(changing, NULL);
+    return now;
+}
+
+/* Of what has changed while a bind found out, nobody says what was. */
+static void changed_while_finding_out(void **state)
+{
+    (void)state;
+    for (changed_at = 1; changed_at <= 2; changed_at++) {
+        begin(&pipeline, 0x1000);
+        atomic_store(&pipeline.best, variant.built.handle);
+        atomic_store(&changed, false);
+        questions = 0;
+        pm_standing_learn(device.standing, &pipeline.stands, &pipeline, pipeline.handle,
+                          find_out_late);
+        assert_int_equal(questions, 2);
+        if (changed_at == 2)
+            pthread_join(changing, NULL);
+        assert_int_equal(atomic_load(&pipeline.stands.now), 0);
+        assert_int_equal(found(pipeline.handle), 0);
+        pm_standing_forget(device.standing, &pipeline.stands);
+    }
+}
+
 enum { TURNS = 30000 };
 static struct pm_pipeline turning[2];
 static _Atomic bool ended;
@@ -152,8 +214,10 @@ static void *bind(void *unused)
     (void)unused;
     for (uint32_t i = 0; !atomic_load(&ended); i++) {
         struct pm_pipeline *of = &turning[i & 1];
-        const uint64_t stands = found(of->handle);
-        if (stands != 0 && stands != of->handle && (stands != variant.built.handle || i & 1))
+        struct pm_pipeline *said = of;
+        const uint64_t stands = found_of(of->handle, &said);
+        if (said != of ||
+            (stands != 0 && stands != of->handle && (stands != variant.built.handle || i & 1)))
             return of;
         pm_optimize_learn(of);
     }
@@ -211,6 +275,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(where_there_is_more_to_do, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_home_is_of_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_is_at_home_nowhere, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(changed_while_finding_out, set_up, tear_down),
         cmocka_unit_test_setup_teardown(while_others_bind, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

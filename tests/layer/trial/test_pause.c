@@ -5,7 +5,10 @@
 
 #include "tests/patience.h"
 
-enum { MORE_THAN_IDLE = 700 /* frames, after which a trial that nobody uses would sleep */ };
+enum {
+    FEW = 4,
+    MORE_THAN_IDLE = 700, /* frames, after which a trial that nobody uses would sleep */
+};
 
 /* Frames in which all variants take much longer: none is bound, and nothing is timed. */
 static void pause_for_long(trying_recorder record)
@@ -24,9 +27,17 @@ static void pause_for_long(trying_recorder record)
 static bool is_tried(trying_recorder record)
 {
     const uint64_t position = trying.h.driver->position();
-    trying_run_frames(record, TRYING_ONCE, 4);
+    trying_run_frames(record, TRYING_ONCE, FEW);
     return trying_foreign_binds(position) > 0 &&
            pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp") > 0;
+}
+
+/* Variants that few frames bind. */
+static uint32_t foreign_binds(void)
+{
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_dispatch, TRYING_ONCE, FEW);
+    return trying_foreign_binds(position);
 }
 
 static void a_trial_stops_and_goes_on(void **state)
@@ -39,6 +50,12 @@ static void a_trial_stops_and_goes_on(void **state)
     optimized_assert_logged("tried a specialized shader", 0);
     assert_true(is_tried(trying_dispatch));
     assert_true(trying_run_until(trying_dispatch, TRYING_ONCE, "is used from now on"));
+    /* Nor is one bound of which binds know that it stands. */
+    assert_int_equal(foreign_binds(), FEW);
+    trying_pause(true);
+    assert_int_equal(foreign_binds(), 0);
+    trying_pause(false);
+    assert_int_equal(foreign_binds(), FEW);
     trying_close();
     trying_assert_timing(0.8, 0.01);
 }

@@ -304,8 +304,9 @@ void pm_block_leaving_add(const struct pm_block_counts *c, const struct pm_block
         ballot = build_ballot(c, p->counting.true_constant);
     l.lanes = count_bits(c, ballot, SpvGroupOperationReduce);
     l.rank = count_bits(c, ballot, SpvGroupOperationExclusiveScan);
-    if (gathers && !pm_block_gather(c, with, l.part, &l.gathered))
+    if (!gathers || pm_block_gather(c, with, l.part, &l.gathered))
+        add_all(c, &l);
+    else
         p->module->failed = true;
-    add_all(c, &l);
     pm_ir_build_end_if(b, rest);
 }

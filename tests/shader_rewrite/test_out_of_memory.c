@@ -1,5 +1,7 @@
 /* Each allocation of a rewrite is failed in turn: it must end in an error, leak nothing and leave
- * nothing half made. */
+ * nothing half made. So is each piece that counting blocks takes of an arena, where a chunk of it
+ * may have ended. */
+#include "base/arena.h"
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
@@ -21,14 +23,17 @@ void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *old, size_t size);
+void *__real_pm_arena_zalloc(struct pm_arena *arena, size_t count, size_t size);
+void *__wrap_pm_arena_zalloc(struct pm_arena *arena, size_t count, size_t size);
 
 static bool armed;
+static bool in_arenas;       /* those are failed that arenas are asked for, not libc */
 static size_t until_failure; /* allocations that still succeed */
 static bool failed;
 
-static bool fails(void)
+static bool fails(bool in_arena)
 {
-    if (!armed || until_failure-- > 0)
+    if (!armed || in_arena != in_arenas || until_failure-- > 0)
         return false;
     armed = false;
     failed = true;
@@ -37,17 +42,22 @@ static bool fails(void)
 
 void *__wrap_malloc(size_t size)
 {
-    return fails() ? NULL : __real_malloc(size);
+    return fails(false) ? NULL : __real_malloc(size);
 }
 
 void *__wrap_calloc(size_t count, size_t size)
 {
-    return fails() ? NULL : __real_calloc(count, size);
+    return fails(false) ? NULL : __real_calloc(count, size);
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
-    return fails() ? NULL : __real_realloc(old, size);
+    return fails(false) ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_pm_arena_zalloc(struct pm_arena *arena, size_t count, size_t size)
+{
+    return fails(true) ? NULL : __real_pm_arena_zalloc(arena, count, size);
 }
 
 static void arm(size_t after)
@@ -509,6 +519,15 @@ static void test_instrument(void **state)
     fail_each(instrument_blocks);
 }
 
+static void test_instrument_pieces(void **state)
+{
+    (void)state;
+    static const char *const loops[] = {"loops.comp.vulkan1.1.g"};
+    in_arenas = true;
+    fail_each_of(instrument_blocks, loops, 1);
+    in_arenas = false;
+}
+
 static void test_instrument_turns(void **state)
 {
     (void)state;
@@ -530,11 +549,12 @@ static void test_specialize_zero(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip),      cmocka_unit_test(test_optimize_blocks),
-        cmocka_unit_test(test_constants),       cmocka_unit_test(test_points),
-        cmocka_unit_test(test_instrument),      cmocka_unit_test(test_points_zero),
-        cmocka_unit_test(test_instrument_zero), cmocka_unit_test(test_specialize_zero),
-        cmocka_unit_test(test_partition),       cmocka_unit_test(test_instrument_turns),
+        cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_optimize_blocks),
+        cmocka_unit_test(test_constants),         cmocka_unit_test(test_points),
+        cmocka_unit_test(test_instrument),        cmocka_unit_test(test_points_zero),
+        cmocka_unit_test(test_instrument_zero),   cmocka_unit_test(test_specialize_zero),
+        cmocka_unit_test(test_partition),         cmocka_unit_test(test_instrument_turns),
+        cmocka_unit_test(test_instrument_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,9 +7,9 @@
 #include "shader_rewrite/points/points.h"
 #include <stdlib.h>
 
-/* Of numbers in registers, over all places where lanes leave; and of numbers of each lane, that
- * take three operations there; and words of fields. */
-enum { MOST_ADDITIONS = 256, MOST_TURNINGS = 48, MOST_FIELD_WORDS = 16 };
+/* Over all places where lanes leave: of numbers in registers; of numbers of each lane, that take
+ * three operations there; and of words of fields, of which there are not more than so many. */
+enum { MOST_ADDITIONS = 256, MOST_TURNINGS = 48, MOST_FIELDS_ADDED = 64, MOST_FIELD_WORDS = 16 };
 
 /* ---- what is added ---- */
 
@@ -256,6 +256,14 @@ static void find_asked(struct pm_block_counts *c, const enum way *ways)
     }
 }
 
+/* The first field is nobody's, as unit 0 has none. */
+static uint32_t most_fields(const struct pm_block_counts *c, uint32_t places)
+{
+    const uint32_t share = MOST_FIELDS_ADDED / places;
+    const uint32_t words = share < MOST_FIELD_WORDS ? share : MOST_FIELD_WORDS;
+    return words ? words * fields_in_word(c) - 1 : 0;
+}
+
 static void number_units(struct pm_block_counts *c, enum way *ways)
 {
     const struct pm_instrument_info *info = c->instrument->info;
@@ -269,7 +277,7 @@ static void number_units(struct pm_block_counts *c, enum way *ways)
             ++turning > MOST_TURNINGS / places)
             ways[i] = SHARED;
     }
-    c->field_count = number_way(c, ways, FIELD, MOST_FIELD_WORDS * fields_in_word(c) - 1);
+    c->field_count = number_way(c, ways, FIELD, most_fields(c, places));
     number_way(c, ways, SHARED, UINT32_MAX);
     c->turning_count = number_way(c, ways, TURNING, UINT32_MAX);
     for (uint32_t i = 0; i < info->point_count; i++) {

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ static void instrument_all_ways(const struct corpus_file *file, const uint32_t *
         info.memory_model_device_scope = way & 2;
         info.may_force_early_tests = way & 4;
         info.sums_outlive_loops = way & 1;
+        info.subgroup_arithmetic = way & 2;
+        info.lanes_only = way & 4;
         assert_instruments(file, words, count, &info);
     }
     free(all);
@@ -475,6 +478,56 @@ static void test_lanes_note_by_themselves(void **state)
     corpus_finish(&corpus);
 }
 
+/* A compute shader that lanes may leave at so many places. malloc'ed. */
+static char *leaving_text(uint32_t places)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    fputs("OpCapability Shader\nOpMemoryModel Logical GLSL450\n"
+          "OpEntryPoint GLCompute %main \"main\" %id\nOpExecutionMode %main LocalSize 8 1 1\n"
+          "OpDecorate %id BuiltIn LocalInvocationIndex\n"
+          "%void = OpTypeVoid\n%bool = OpTypeBool\n%uint = OpTypeInt 32 0\n"
+          "%to_id = OpTypePointer Input %uint\n%id = OpVariable %to_id Input\n"
+          "%function = OpTypeFunction %void\n",
+          out);
+    for (uint32_t i = 0; i < places; i++)
+        fprintf(out, "%%n%u = OpConstant %%uint %u\n", i, i);
+    fputs("%main = OpFunction %void None %function\n%entry = OpLabel\n%x = OpLoad %uint %id\n",
+          out);
+    for (uint32_t i = 0; i + 1 < places; i++)
+        fprintf(out,
+                "%%is%u = OpIEqual %%bool %%x %%n%u\nOpSelectionMerge %%stay%u None\n"
+                "OpBranchConditional %%is%u %%leave%u %%stay%u\n%%leave%u = OpLabel\nOpReturn\n"
+                "%%stay%u = OpLabel\n",
+                i, i, i, i, i, i, i, i);
+    fputs("OpReturn\nOpFunctionEnd\n", out);
+    fclose(out);
+    return text;
+}
+
+/* What is added up over lanes where they leave does not grow with the places and the blocks. */
+static void test_many_places(void **state)
+{
+    (void)state;
+    static const uint32_t places[] = {2, 4, 16, 64, 128};
+    for (size_t p = 0; p < sizeof(places) / sizeof(places[0]); p++) {
+        struct corpus_file file = {.name = "leaving", .vulkan_minor = 1};
+        char *text = leaving_text(places[p]);
+        corpus_assemble(text, SPV_ENV_UNIVERSAL_1_3, &file.words, &file.count);
+        free(text);
+        struct pm_instrument_info info = info_for(&file, NULL, 0);
+        info.subgroup_arithmetic = true;
+        info.lanes_only = true;
+        struct result r = instrument(&file, true, info);
+        const size_t reduced = count_opcode(r.module, SpvOpGroupNonUniformIAdd);
+        assert_true(reduced <= 64 && (reduced > 0 || places[p] > 64));
+        finish(&r);
+        free(file.words);
+    }
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -516,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_spec_ids_are_unused),
         cmocka_unit_test(test_totals),
         cmocka_unit_test(test_lanes_note_by_themselves),
+        cmocka_unit_test(test_many_places),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

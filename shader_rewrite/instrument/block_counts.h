@@ -25,8 +25,14 @@
  * (info->subgroup_size), and two where it has not (instrument.h, struct pm_block_layout).
  *
  * On some drivers what a loop adds up cannot be read behind it (info->sums_outlive_loops): there
- * blocks in loops are counted at once. A number in a register has 32 bits: a lane may turn 2^32 /
- * 128 times in a loop.
+ * blocks in loops are counted at once.
+ *
+ * Counters have 64 bits. A number that waits for lanes to leave has 32, and so has what it comes to
+ * over the lanes; nothing is added earlier, which would take a branch in each turn. So counts are
+ * exact while no invocation enters a block 2^32 / lanes of a subgroup times, in all turns of all
+ * loops around it, with all others or not: 2^25 times with 128 lanes, 2^26 with 64, 2^29 with 8.
+ * Beyond that they are too small, by 2^32 each time. Outside of loops there is no bound: a bit or a
+ * field is of one entry, and a field holds as many lanes as there may be.
  */
 #pragma once
 

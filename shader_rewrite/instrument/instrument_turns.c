@@ -7,7 +7,8 @@
  *     latch:            turn++; if (turn == 1) count the first turn; if (turn == 2) …
  *
  * Where several ways lead to the header from outside, or one that leads elsewhere too, the header
- * counts that it is come to: if (turn == 0). Elsewhere that would only take longer.
+ * counts that it is come to: if (turn == 0). Elsewhere that would only take longer. After 2^32
+ * turns a number begins anew.
  */
 #include "shader_rewrite/instrument/block_counts.h"
 #include "shader_rewrite/ir/block_open.h"

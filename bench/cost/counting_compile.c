@@ -10,6 +10,7 @@
  * runs on the machine matters little. */
 #include "bench/cost/dumped.h"
 #include "bench/cost/module_run.h"
+#include "shader_rewrite/quirks/quirks.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,32 @@ static bool all_points, list;
 static int repetitions = REPETITIONS;
 static uint32_t most_points; /* 0: as many as may be counted at once */
 static struct pm_gpu gpu;
+/* What the layer says of the device to instrument_blocks (shader_record_instrument.c). */
+static struct {
+    uint32_t subgroup_size, most_lanes;
+    bool arithmetic, sums_outlive_loops;
+} abilities;
+
+static void find_abilities(void)
+{
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES,
+        .pNext = &driver};
+    VkPhysicalDeviceSubgroupProperties subgroup = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES, .pNext = &sizes};
+    VkPhysicalDeviceProperties2 properties = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroup};
+    vkGetPhysicalDeviceProperties2(gpu.physical, &properties);
+    const struct pm_driver known = pm_driver_of(
+        (uint32_t)driver.driverID, properties.properties.driverVersion, driver.driverInfo);
+    abilities.subgroup_size = subgroup.subgroupSize;
+    abilities.most_lanes = subgroup.subgroupSize > sizes.maxSubgroupSize ? subgroup.subgroupSize
+                                                                         : sizes.maxSubgroupSize;
+    abilities.arithmetic = subgroup.supportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT;
+    abilities.sums_outlive_loops = !(pm_quirks_of(&known) & PM_QUIRK_CHOOSES_AGAIN);
+}
 
 static double processor_ms(void)
 {
@@ -105,6 +132,10 @@ static bool count(const struct pm_words *words, int way, struct pm_instrumented 
 {
     struct pm_instrument_info info = {.slot_count = 16,
                                       .subgroup_quad = true,
+                                      .subgroup_size = abilities.subgroup_size,
+                                      .most_lanes = abilities.most_lanes,
+                                      .subgroup_arithmetic = abilities.arithmetic,
+                                      .sums_outlive_loops = abilities.sums_outlive_loops,
                                       .count_copies = way == COPIES,
                                       .all_candidates = all_points,
                                       .target = pm_dumped_target};
@@ -242,6 +273,7 @@ int main(int argc, char **argv)
                     : error.message);
         return 2;
     }
+    find_abilities();
     if (list)
         printf("| module | counted | points | words | ms |\n| --- | --- | --- | --- | --- |\n");
     for (int i = first; i < argc; i++)

@@ -84,6 +84,11 @@ static void check_pass(instrument_pass pass, uint32_t space, const struct pm_tur
         .may_force_early_tests = mix & 32,
         .subgroup_quad = mix & 64,
         .count_copies = mix & 128,
+        .subgroup_arithmetic = mix >> 24 & 1,
+        .sums_outlive_loops = mix >> 25 & 1,
+        .lanes_only = mix >> 26 & 1,
+        .most_lanes = mix >> 27 & 1 ? 8 : 0,
+        .subgroup_size = mix >> 28 & 1 ? 8 : 0,
         .turns = turns,
         .target = *target,
     };

@@ -23,6 +23,7 @@
 #include "tests/shader_rewrite/differential/debug_information.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/gpu_driver.h"
+#include "tests/shader_rewrite/instrument/sums.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/translated.h"
 #include "tests/temporary.h"
@@ -248,8 +249,10 @@ static struct pm_instrument_info instrument_info(const uint32_t *points, uint32_
         .int64_atomics = differential.gpu.int64_atomics,
         .memory_model_device_scope = differential.gpu.memory_model_device_scope,
         .subgroup_quad = differential.gpu.quad,
+        .subgroup_size = differential.gpu.subgroup_size,
         .most_lanes = differential.gpu.most_lanes,
         .subgroup_arithmetic = differential.gpu.arithmetic,
+        .sums_outlive_loops = pm_gpu_sums_outlive_loops(&differential.gpu),
         .target = target,
     };
 }
@@ -262,7 +265,8 @@ static bool check_blocks(struct trial *t)
     if (!pm_points_blocks(t->canonical.data, t->canonical.count, &points, &error))
         return wrong(t, "points_blocks", error.message);
     uint32_t *chosen, count = choose_points(t, points.count, &chosen);
-    const struct pm_instrument_info info = instrument_info(chosen, count);
+    struct pm_instrument_info info = instrument_info(chosen, count);
+    info.lanes_only = t->seed % 3 == 0;
     bool ok = pm_instrument_blocks(t->canonical.data, t->canonical.count, &info, &out, &error);
     free(chosen);
     pm_block_points_finish(&points);

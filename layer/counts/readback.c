@@ -8,7 +8,6 @@
 #include "layer/counts/report.h"
 #include "layer/frame/command.h"
 #include "layer/frame/scene.h"
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -162,7 +161,8 @@ static void drain(struct pm_readback *readback)
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += STOP_SECONDS;
     while (atomic_load(&readback->under_way) > 0 && !readback->given_up) {
-        if (pthread_cond_timedwait(&readback->done, &readback->lock, &until) == ETIMEDOUT)
+        /* Any other error than that the time is up would only come again. */
+        if (pthread_cond_timedwait(&readback->done, &readback->lock, &until) != 0)
             readback->given_up = true;
     }
 }

@@ -25,7 +25,7 @@ void pm_standing_destroy(struct pm_standing *standing)
 
 static size_t index_of(uint64_t game)
 {
-    return pm_standing_home(game) / sizeof(struct pm_standing_slot);
+    return (size_t)pm_standing_home(game) / sizeof(struct pm_standing_slot);
 }
 
 /* Under the lock: whether the home of the handle is its own from now on. */

@@ -329,10 +329,10 @@ static void what_lost_leaves_its_room(void **state)
 }
 
 /* Pipelines that were made through the driver's caches, of which there are two: the one that is
- * kept, and the contests' own. */
+ * kept, and the contests' own. One thread after the other makes them; the test's looks on. */
 static struct {
     uint64_t handle;
-    uint32_t made;
+    _Atomic uint32_t made;
 } caches[2];
 
 static void see_caches(void *user, const struct pm_null_call *call)

@@ -425,14 +425,24 @@ void pm_trial_is_untimed(const struct pm_candidate *candidate)
         atomic_store_explicit(&candidate->trial->untimed, true, memory_order_relaxed);
 }
 
-/* Nothing could be timed though the game submits its recordings again, or draws with it in
- * secondary command buffers: later sessions try it each as a whole, where they can. Under the lock.
- */
+/* Whether nothing can be timed, as the game submits its recordings again, or draws with it in
+ * secondary command buffers. Of what was timed a pair may yet come, but where render pass instances
+ * are timed in vain. Under the lock. */
+static bool is_untimed(const struct pm_trial *trial)
+{
+    const uint32_t kind = atomic_load(&trial->kind);
+    if (trial->paired || kind == TRIAL_CALLS)
+        return false;
+    return atomic_load(&trial->untimed) ||
+           (kind == TRIAL_UNUSED &&
+            atomic_load(&trial->owner->device->sampling->again) >= REPEATED);
+}
+
+/* Later sessions try each as a whole what cannot be timed, where they can. Under the lock. */
 static void note_untimed(const struct pm_trial *trial)
 {
     struct pm_device *device = trial->owner->device;
-    if (trial->paired ||
-        (atomic_load(&device->sampling->again) < REPEATED && !atomic_load(&trial->untimed)))
+    if (!is_untimed(trial))
         return;
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);

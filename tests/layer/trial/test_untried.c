@@ -57,6 +57,43 @@ static void recordings_that_repeat(void **state)
     trying_close();
 }
 
+/* Of another size each time: no pair is whole. */
+static void dispatch_another(VkCommandBuffer buffer)
+{
+    trying.groups++;
+    trying_dispatch(buffer);
+}
+
+static void assert_no_sessions_after(int dispatches, int others)
+{
+    enum { KEPT = 40 };
+    trying.dispatches = true;
+    trying_open(80000, NULL);
+    VkCommandBuffer kept = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&trying.h, kept, 0);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(kept));
+    for (int i = 0; i < KEPT; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, kept, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(dispatch_another, TRYING_ONCE, dispatches);
+    assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"),
+                     2 * (uint64_t)dispatches);
+    trying_run_frames(trying_nothing, TRYING_ONCE, others);
+    trying_close();
+    optimized_assert_logged("cannot be timed in turn", 0);
+}
+
+/* What is timed in turn is nothing for sessions, though recordings are kept: whether it falls idle
+ * or the session ends before a pair is whole. */
+static void what_has_no_pair_yet(void **state)
+{
+    (void)state;
+    assert_no_sessions_after(1, 700);
+    assert_no_sessions_after(12, 0);
+}
+
 /* Statistics of a pipeline must not be a variant's. */
 static void inside_queries(void **state)
 {
@@ -113,8 +150,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(without_valid_bits),     PM_LAYERED_TEST(without_the_kind),
-        PM_LAYERED_TEST(recordings_that_repeat), PM_LAYERED_TEST(inside_queries),
-        PM_LAYERED_TEST(a_lost_device),
+        PM_LAYERED_TEST(recordings_that_repeat), PM_LAYERED_TEST(what_has_no_pair_yet),
+        PM_LAYERED_TEST(inside_queries),         PM_LAYERED_TEST(a_lost_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

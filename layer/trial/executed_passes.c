@@ -14,20 +14,69 @@ static bool is_first_half(uint32_t turn)
     return turn % 2 == 1;
 }
 
+/* ---- seats ---- */
+
+static bool has_seat(const struct pm_trial *trial)
+{
+    for (uint32_t i = 0; i < PM_TIMED_MOST; i++)
+        if (atomic_load_explicit(&trial->owner->seats[i], memory_order_relaxed) == trial)
+            return true;
+    return false;
+}
+
+/* One that nobody has, or whose trial times nothing now; NULL: there is none. */
+static struct pm_trial *_Atomic *free_seat(struct pm_trials *trials, uint64_t heartbeat)
+{
+    for (uint32_t i = 0; i < PM_TIMED_MOST; i++) {
+        const struct pm_trial *trial = atomic_load(&trials->seats[i]);
+        if (trial == NULL || !pm_trial_is_awake(trial) || atomic_load(&trial->over) ||
+            heartbeat > atomic_load(&trial->used_at) + TRIAL_LOOK)
+            return &trials->seats[i];
+    }
+    return NULL;
+}
+
+/* The trial has a seat, or takes one. No instance has room for more trials than there are seats. */
+static bool take_seat(struct pm_trial *trial, uint64_t heartbeat)
+{
+    struct pm_trials *trials = trial->owner;
+    if (has_seat(trial))
+        return true;
+    if (free_seat(trials, heartbeat) == NULL || pthread_mutex_trylock(&trials->lock) != 0)
+        return false;
+    struct pm_trial *_Atomic *seat = free_seat(trials, heartbeat);
+    if (seat != NULL && !has_seat(trial))
+        atomic_store(seat, trial);
+    pthread_mutex_unlock(&trials->lock);
+    return seat != NULL;
+}
+
+/* It stays awake until it has a seat. What is recorded meanwhile has no part in it, as what was
+ * recorded before it woke. */
+static void wait_for_seat(struct pm_trial *trial, uint64_t heartbeat)
+{
+    if (atomic_load_explicit(&trial->since, memory_order_relaxed) == heartbeat)
+        return;
+    (void)pm_trial_is_of_kind(trial, TRIAL_PASSES);
+    atomic_store(&trial->since, heartbeat);
+    atomic_store(&trial->used_at, heartbeat);
+}
+
 /* ---- where a secondary one is recorded ---- */
 
-/* Begins the track's next use. 0: none may begin, or another thread does it just now. */
+/* The use that has begun of the track, or the next one. 0: none may begin, or another thread does
+ * it just now, or what was recorded before the trial woke may yet be executed. */
 static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *track,
                       uint64_t heartbeat)
 {
     struct pm_trial *trial = candidate->trial;
     uint32_t none = 0, use;
     int64_t charged;
-    if (!atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
+    if (heartbeat < atomic_load(&trial->since) + SETTLES ||
+        !atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
         return none != (uint32_t)BUSY ? none : 0;
     const bool in_vain = atomic_load(&track->unmeasured) >= MOST_UNMEASURED;
-    const bool begins = !in_vain && heartbeat >= atomic_load(&trial->since) + SETTLES &&
-                        pm_trial_next_of(trial, track, heartbeat, &use, &charged);
+    const bool begins = !in_vain && pm_trial_next_of(trial, track, heartbeat, &use, &charged);
     if (in_vain)
         pm_trial_is_untimed(candidate);
     if (begins) {
@@ -47,6 +96,10 @@ bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
     if (atomic_load(&trial->kind) == TRIAL_CALLS || atomic_load(&trial->over))
         return false;
     const uint64_t heartbeat = pm_trials_now(trial->owner), what = pm_random_mix(group) | 1;
+    if (!take_seat(trial, heartbeat)) {
+        wait_for_seat(trial, heartbeat);
+        return false;
+    }
     struct trial_track *track = pm_trial_track_of(trial, what, heartbeat);
     const uint32_t turn = track != NULL ? begin(candidate, track, heartbeat) : 0;
     *timed = turn != 0 ? pm_trial_use_of(trial, track, turn - 1, what)

@@ -23,6 +23,9 @@
  * the trial has slept. If none made a pair it is one for sessions (sessions.h). Nor does one begin
  * in the first frames of a trial that has woken: what was recorded before has no part in it.
  *
+ * Of at most PM_TIMED_MOST trials uses begin, as an instance has room for no more. The others wait
+ * until one of these is over, asleep or not used, and cost nothing.
+ *
  * Thread safety: a command's follows its command buffer's external synchronization; a use may be
  * joined and ended by any thread, without a lock. Who finds that another thread is about to begin
  * one has part in none.

@@ -81,7 +81,7 @@ struct pm_trial {
     bool compute;
     _Atomic bool awake;      /* changed under the lock */
     _Atomic uint64_t since;  /* heartbeat at which it woke, or one more pipeline took part, or the
-                                latest pause ended */
+                                latest pause ended, or it had no seat */
     _Atomic bool over;       /* likewise: it is decided, or undecided and asleep */
     enum pm_outcome outcome; /* under the lock */
     double ratio;            /* likewise; of the outcome: its time over the original's */
@@ -125,6 +125,8 @@ struct pm_trials {
     bool owed_failed;                /* likewise: it could not be kept */
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
+    /* Whose uses secondary command buffers may have part in; changed under the lock. */
+    struct pm_trial *_Atomic seats[PM_TIMED_MOST];
 };
 
 /* It begins, or begins anew: pairs of which one half was timed before do not count. Under the lock.

@@ -33,6 +33,7 @@ static int set_up(void **state)
     made->device.sampling = &made->sampling;
     made->device.trials = &made->trials;
     made->trials.device = &made->device;
+    pthread_mutex_init(&made->trials.lock, NULL);
     made->trial.owner = &made->trials;
     made->candidate.trial = &made->trial;
     made->command.device = &made->device;
@@ -51,6 +52,7 @@ static int tear_down(void **state)
 {
     (void)state;
     pm_budget_finish(&made->trials.budget);
+    pthread_mutex_destroy(&made->trials.lock);
     pm_lookup_finish(&made->sampling.commands);
     free(made);
     return 0;
@@ -239,6 +241,41 @@ static void no_more_begin_where_one_side_is_timed(void **state)
     assert_true(frames < FRAMES);
 }
 
+/* What is open from before has no part of what was recorded before it woke, either. */
+static void nor_is_an_open_one_joined_then(void **state)
+{
+    (void)state;
+    const struct pm_timed open = join();
+    atomic_store(&made->trial.since, WOKE_AT + SETTLES);
+    assert_false(begins());
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + 2 * SETTLES);
+    assert_int_equal(join().turn, open.turn);
+}
+
+/* Others wait, awake and at no cost, until one of those that are timed is over. */
+static void no_more_trials_than_an_instance_has_room_for(void **state)
+{
+    (void)state;
+    static struct pm_trial others[PM_TIMED_MOST];
+    memset(others, 0, sizeof others);
+    struct pm_timed use;
+    for (uint32_t i = 0; i < PM_TIMED_MOST; i++) {
+        struct pm_candidate candidate = {.trial = &others[i]};
+        others[i].owner = &made->trials;
+        atomic_store(&others[i].awake, true);
+        pm_glance_init(&others[i].glance);
+        assert_true(pm_executed_pass_join(&candidate, GROUP, &use) && use.turn != 0);
+    }
+    assert_false(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_int_equal(atomic_load(&made->trial.used_at), WOKE_AT + SETTLES);
+    assert_int_equal(atomic_load(&made->trial.tracks[0].unmeasured), 0);
+    atomic_store(&others[3].over, true);
+    /* What was recorded so far of this frame has no part. */
+    assert_false(begins());
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + 2 * SETTLES);
+    assert_true(begins());
+}
+
 static void of_what_is_timed_one_by_one_there_is_none(void **state)
 {
     (void)state;
@@ -259,6 +296,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(none_begins_where_the_trial_has_just_woken, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(nor_is_an_open_one_joined_then, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_more_trials_than_an_instance_has_room_for, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_none_is_timed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_one_side_is_timed, set_up, tear_down),

@@ -89,15 +89,20 @@ static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *
     return turn;
 }
 
-bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
+bool pm_executed_pass_join(const struct pm_candidate *candidate, struct pm_pass_instance *pass,
                            struct pm_timed *timed)
 {
     struct pm_trial *trial = candidate->trial;
     if (atomic_load(&trial->kind) == TRIAL_CALLS || atomic_load(&trial->over))
         return false;
-    const uint64_t heartbeat = pm_trials_now(trial->owner), what = pm_random_mix(group) | 1;
+    const uint64_t heartbeat = pm_trials_now(trial->owner), what = pm_random_mix(pass->group) | 1;
     if (!take_seat(trial, heartbeat)) {
         wait_for_seat(trial, heartbeat);
+        return false;
+    }
+    /* Seats were left and taken while it was recorded. */
+    if (pass->timed.count == PM_TIMED_MOST) {
+        pass->untimed = true;
         return false;
     }
     struct trial_track *track = pm_trial_track_of(trial, what, heartbeat);
@@ -107,6 +112,11 @@ bool pm_executed_pass_join(const struct pm_candidate *candidate, uint64_t group,
     timed->turn = turn;
     timed->inherited = true;
     return true;
+}
+
+void pm_executed_pass_draws(const struct pm_candidate *candidate, struct pm_pass_instance *pass)
+{
+    pass->untimed |= atomic_load(&candidate->trial->kind) == TRIAL_PASSES;
 }
 
 /* ---- where it is executed ---- */

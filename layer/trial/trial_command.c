@@ -193,13 +193,14 @@ static const struct pm_timed *use_of(struct pm_pass_instance *pass,
     for (uint32_t i = 0; i < timed->count; i++)
         if (timed->uses[i].trial == candidate->trial)
             return &timed->uses[i];
-    if (timed->count == PM_TIMED_MOST)
+    struct pm_timed use;
+    const bool takes_part = pass->inherited ? pm_executed_pass_join(candidate, pass, &use)
+                                            : timed->count < PM_TIMED_MOST &&
+                                                  pm_trial_next_pass(candidate, pass->slot, &use);
+    if (!takes_part)
         return NULL;
-    struct pm_timed *use = &timed->uses[timed->count];
-    const bool takes_part = pass->inherited ? pm_executed_pass_join(candidate, pass->group, use)
-                                            : pm_trial_next_pass(candidate, pass->slot, use);
-    timed->count += takes_part;
-    return takes_part ? use : NULL;
+    timed->uses[timed->count] = use;
+    return &timed->uses[timed->count++];
 }
 
 /* Binds the candidate in the instance where that is its trial's side. false: it may not be. */
@@ -249,8 +250,8 @@ void pm_trial_bind(struct pm_command *command, int point)
         point == PM_GRAPHICS && command->pass.place != PM_PLACE_OUTSIDE
             ? candidate_of(command, point)
             : NULL;
-    if (candidate != NULL)
-        choose(command, candidate);
+    if (candidate != NULL && !choose(command, candidate) && command->pass.inherited)
+        pm_executed_pass_draws(candidate, &command->pass);
     count_down(command);
 }
 

@@ -59,10 +59,17 @@ static int tear_down(void **state)
 }
 
 /* A secondary command buffer is recorded. */
+static bool joins(const struct pm_candidate *candidate, struct pm_timed *use)
+{
+    struct pm_pass_instance pass = {
+        .place = PM_PLACE_TIMED_PASS, .inherited = true, .group = GROUP};
+    return pm_executed_pass_join(candidate, &pass, use);
+}
+
 static struct pm_timed join(void)
 {
     struct pm_timed use;
-    assert_true(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_true(joins(&made->candidate, &use));
     assert_true(use.turn != 0);
     return use;
 }
@@ -197,7 +204,7 @@ static void execute_untimed(struct pm_timed use)
 static bool begins(void)
 {
     struct pm_timed use;
-    assert_true(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_true(joins(&made->candidate, &use));
     return use.turn != 0;
 }
 
@@ -264,9 +271,9 @@ static void no_more_trials_than_an_instance_has_room_for(void **state)
         others[i].owner = &made->trials;
         atomic_store(&others[i].awake, true);
         pm_glance_init(&others[i].glance);
-        assert_true(pm_executed_pass_join(&candidate, GROUP, &use) && use.turn != 0);
+        assert_true(joins(&candidate, &use) && use.turn != 0);
     }
-    assert_false(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_false(joins(&made->candidate, &use));
     assert_int_equal(atomic_load(&made->trial.used_at), WOKE_AT + SETTLES);
     assert_int_equal(atomic_load(&made->trial.tracks[0].unmeasured), 0);
     atomic_store(&others[3].over, true);
@@ -276,12 +283,38 @@ static void no_more_trials_than_an_instance_has_room_for(void **state)
     assert_true(begins());
 }
 
+/* One with room for no other trial makes the instance not count. */
+static void without_room_it_does_not_count(void **state)
+{
+    (void)state;
+    struct pm_pass_instance part = {.place = PM_PLACE_TIMED_PASS,
+                                    .inherited = true,
+                                    .group = GROUP,
+                                    .timed = {.count = PM_TIMED_MOST}};
+    struct pm_timed use;
+    assert_false(pm_executed_pass_join(&made->candidate, &part, &use));
+    assert_int_equal(atomic_load(&made->trial.tracks[0].turn), 0);
+    part.timed.count = 0;
+    assert_false(counts_beside((struct pm_command){.pass = part}));
+}
+
+/* Nor does one with single draws of the trial, as it has another side. */
+static void beside_single_draws_it_does_not_count(void **state)
+{
+    (void)state;
+    struct pm_pass_instance draws = {.place = PM_PLACE_TIMED_DRAWS, .inherited = true};
+    pm_executed_pass_draws(&made->candidate, &draws);
+    assert_true(counts_beside((struct pm_command){.pass = draws}));
+    pm_executed_pass_draws(&made->candidate, &draws);
+    assert_false(counts_beside((struct pm_command){.pass = draws}));
+}
+
 static void of_what_is_timed_one_by_one_there_is_none(void **state)
 {
     (void)state;
     struct pm_timed use;
     assert_true(pm_trial_is_of_kind(&made->trial, TRIAL_CALLS));
-    assert_false(pm_executed_pass_join(&made->candidate, GROUP, &use));
+    assert_false(joins(&made->candidate, &use));
 }
 
 int main(void)
@@ -302,6 +335,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_none_is_timed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_one_side_is_timed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(without_room_it_does_not_count, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(beside_single_draws_it_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_what_is_timed_one_by_one_there_is_none, set_up,
                                         tear_down),
     };

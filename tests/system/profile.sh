@@ -38,6 +38,11 @@ says '/reports/A%20Cube.html: 1 shader of A Cube$'
 [ -s "$XDG_DATA_HOME/piecemeal/reports/A%20Cube.html" ] || fail "there is no report where it was said to be"
 "$piecemeal" db show >"$scratch/said" 2>&1 || fail "$(cat "$scratch/said")"
 says '^A Cube \('
+# A shader of which calls were sampled is in the report, of whatever kind they were.
+profile 0 --local --game Zeros --set sampler.kinds=zero "$scratch/cube.gfxr"
+"$piecemeal" report --game Zeros >"$scratch/said" 2>&1 || fail "$(cat "$scratch/said")"
+says '/reports/Zeros.html: 1 shader of Zeros$'
+grep -q 'needs more' "$XDG_DATA_HOME/piecemeal/reports/Zeros.html" || fail "it says not that it needs more samples"
 profile 1 --local --set sampler.window_probability=0 "$scratch/cube.gfxr"
 says '^piecemeal run: sampling was off '
 

@@ -1,6 +1,7 @@
 #include "tools/report/command_report.h"
 #include "base/file.h"
 #include "profile/shader_store.h"
+#include "shader_rewrite/points/points.h"
 #include "tools/common/estimates.h"
 #include "tools/common/options.h"
 #include "tools/common/out_file.h"
@@ -69,6 +70,44 @@ static bool read_history(const struct pm_estimates *estimates, struct history *h
                                               history, error);
 }
 
+/* What is known of the blocks of a shader of which only other kinds were sampled: nothing. */
+static const struct pm_shader_estimates *no_blocks_of(struct pm_shader_store *store,
+                                                      const struct pm_shader_estimates *other,
+                                                      struct pm_arena *arena)
+{
+    struct pm_shader_estimates *blocks = pm_arena_zalloc(arena, 1, sizeof(*blocks));
+    struct pm_stored_shader stored;
+    struct pm_block_points points;
+    if (!blocks)
+        return NULL;
+    *blocks = (struct pm_shader_estimates){.key = other->key,
+                                           .environment = other->environment,
+                                           .kind = PM_KIND_BLOCK,
+                                           .flags = other->flags & PM_PROFILE_OCCLUDED,
+                                           .as_of_day = other->as_of_day,
+                                           .entry_lanes = other->entry_lanes,
+                                           .original = other->original};
+    if (pm_shader_store_read(store, &other->key, arena, &stored, NULL) &&
+        pm_points_blocks(stored.canonical, stored.canonical_count, &points, NULL)) {
+        blocks->space = points.count;
+        pm_block_points_finish(&points);
+    }
+    return blocks;
+}
+
+static bool is_same_shader(const struct pm_shader_estimates *a, const struct pm_shader_estimates *b)
+{
+    return pm_shader_key_equal(&a->key, &b->key) &&
+           memcmp(&a->environment, &b->environment, sizeof(a->environment)) == 0;
+}
+
+/* Kinds that a sampled call counts. */
+static bool is_counted(enum pm_kind kind)
+{
+    return kind == PM_KIND_BLOCK || kind == PM_KIND_ZERO || kind == PM_KIND_TURNS ||
+           kind == PM_KIND_CONSTANT;
+}
+
 /* A shader that is not in this machine's store still has its estimates. */
 static bool build_shader(struct pm_shader_store *store, const struct pm_database *database,
                          uint32_t vendor, const struct pm_shader_estimates *estimates,
@@ -123,10 +162,20 @@ static bool build_shaders(const struct options *options, const struct pm_estimat
     struct pm_shader_store *store = pm_shader_store_open(options->store, 0);
     bool ok = (shaders && store) || pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     size_t count = 0;
-    for (size_t i = 0; ok && i < database->shader_count; i++)
-        if (database->shaders[i].kind == PM_KIND_BLOCK)
-            ok = build_shader(store, database, pm_heat_vendor(database), &database->shaders[i],
-                              estimates->arena, &shaders[count++], error);
+    const struct pm_shader_estimates *last = NULL;
+    for (size_t i = 0; ok && i < database->shader_count; i++) {
+        const struct pm_shader_estimates *blocks = &database->shaders[i];
+        /* Blocks come first of a shader's kinds. */
+        if (!is_counted(blocks->kind) ||
+            (blocks->kind != PM_KIND_BLOCK && last && is_same_shader(last, blocks)))
+            continue;
+        last = blocks;
+        if (blocks->kind != PM_KIND_BLOCK)
+            blocks = no_blocks_of(store, blocks, estimates->arena);
+        ok = blocks ? build_shader(store, database, pm_heat_vendor(database), blocks,
+                                   estimates->arena, &shaders[count++], error)
+                    : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
+    }
     pm_shader_store_close(store);
     if (!ok)
         return false;

@@ -78,8 +78,7 @@ bool pm_report_never(const struct pm_report *report, struct pm_buffer *out)
         ok = write_shader(&report->shaders[i], i < report->shown, &list);
     ok = ok && pm_buffer_append_string(out, "<h2 id=never>Never run</h2>");
     if (ok && list.size == 0)
-        ok = pm_buffer_append_string(
-            out, "<p>Every block of every stored shader ran at least once.</p>");
+        ok = pm_buffer_append_string(out, "<p>Every block that has samples ran at least once.</p>");
     else if (ok)
         ok = pm_buffer_append_string(
                  out, "<p class=note>Blocks that no sampled draw or dispatch ran. What a longer or "

@@ -229,7 +229,9 @@ static bool write_never(const struct pm_report *report, struct pm_buffer *out)
         absent += shader->block_count == 0;
     }
     bool ok = pm_buffer_append_string(out, "<section><h3>Never run</h3><p>");
-    if (ok && never == 0)
+    if (ok && blocks == unknown)
+        ok = pm_buffer_append_string(out, "No block has samples yet.");
+    else if (ok && never == 0)
         ok = pm_buffer_printf(out, "All %llu blocks that have samples ran.",
                               (unsigned long long)(blocks - unknown));
     else if (ok)
@@ -237,7 +239,7 @@ static bool write_never(const struct pm_report *report, struct pm_buffer *out)
             out,
             "<b>%llu of %llu blocks</b>, in %zu of %zu shaders: <a href='#never'>the list</a>.",
             (unsigned long long)never, (unsigned long long)blocks, with, report->shader_count);
-    if (ok && unknown > 0)
+    if (ok && unknown > 0 && unknown < blocks)
         ok = pm_buffer_printf(out, " %llu ha%s no sample yet.", (unsigned long long)unknown,
                               unknown == 1 ? "s" : "ve");
     if (ok && absent > 0)

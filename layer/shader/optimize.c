@@ -237,9 +237,6 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
     if (!atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_TOLD))
         return;
     if (pm_waiting_try_put(&optimizer->waiting, pipeline)) {
-        /* Unless it was made meanwhile. */
-        wish = PM_WISH_TOLD;
-        atomic_compare_exchange_strong(&pipeline->wish, &wish, PM_WISH_WAITING);
         if (!atomic_load(&pipeline->device->instance->database_due))
             try_queue_job(optimizer);
         return;

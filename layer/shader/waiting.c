@@ -49,6 +49,7 @@ bool pm_waiting_try_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline
     if (pthread_mutex_trylock(&waiting->lock) != 0)
         return false;
     put(waiting, pipeline, false);
+    atomic_store(&pipeline->wish, PM_WISH_WAITING);
     pthread_mutex_unlock(&waiting->lock);
     return true;
 }

@@ -24,8 +24,9 @@ void pm_waiting_finish(struct pm_waiting *waiting);
  * the game has destroyed is not put. */
 void pm_waiting_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline, bool held);
 
-/* The same of one that is not held, from a bind. false: somebody looks at all that wait, who may be
- * of the lowest priority; it was not put. */
+/* The same of one that is not held, from a bind that has told so (PM_WISH_TOLD): it has the wish
+ * PM_WISH_WAITING before anyone can take it. false: somebody looks at all that wait, who may be of
+ * the lowest priority; it was not put. */
 bool pm_waiting_try_put(struct pm_waiting *waiting, struct pm_pipeline *pipeline);
 
 /* The next one, whose reference becomes the caller's; room: those that are held too. NULL: none. */

@@ -45,11 +45,30 @@ static void what_is_gone_waits_no_more(void **state)
     pm_waiting_finish(&waiting);
 }
 
+/* Whoever takes it from the list finds that it waits: it may be made, and have another wish, before
+ * the bind that put it goes on. */
+static void it_waits_before_it_can_be_taken(void **state)
+{
+    (void)state;
+    struct pm_waiting waiting;
+    pm_waiting_init(&waiting);
+    atomic_store(&pipelines[0].wish, PM_WISH_TOLD);
+    pthread_mutex_lock(&waiting.lock);
+    assert_false(pm_waiting_try_put(&waiting, &pipelines[0]));
+    assert_int_equal(atomic_load(&pipelines[0].wish), PM_WISH_TOLD);
+    pthread_mutex_unlock(&waiting.lock);
+    assert_true(pm_waiting_try_put(&waiting, &pipelines[0]));
+    assert_int_equal(atomic_load(&pipelines[0].wish), PM_WISH_WAITING);
+    pm_waiting_remove(&waiting, &pipelines[0]);
+    pm_waiting_finish(&waiting);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pipeline_waits_once),
         cmocka_unit_test(what_is_gone_waits_no_more),
+        cmocka_unit_test(it_waits_before_it_can_be_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

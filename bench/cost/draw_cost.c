@@ -13,6 +13,7 @@
  *     occlusion           an occlusion query, begun and ended
  *     pass, rendering     a render pass, or dynamic rendering, begun and ended
  *     execute             a secondary command buffer, where it is known that the game records anew
+ *     early               the same where it is not yet
  *     buffer              a command buffer begun and ended, for one submission that never comes
  *     reset               the same with a reset between
  *     frame               a submission of a command buffer with a bind and a hundred draws
@@ -141,6 +142,7 @@ static const struct {
     {"pass", do_pass, false, false},
     {"rendering", do_rendering, false, false},
     {"execute", do_execute, false, false, .late = true},
+    {"early", do_execute, false, false},
     {"buffer", do_buffer, false, true},
     {"reset", do_reset, false, true},
     {"object", do_object, false, false, true},

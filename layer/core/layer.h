@@ -57,8 +57,9 @@ struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
 struct pm_standing;  /* standing.h: what stands for pipelines, by handle */
-struct pm_journal;   /* profile/journal.h */
-struct pm_verdicts;  /* profile/verdicts.h */
+struct pm_standing_table;
+struct pm_journal;        /* profile/journal.h */
+struct pm_verdicts;       /* profile/verdicts.h */
 struct pm_values_store;   /* profile/values_store.h */
 struct pm_timing;         /* timing.h: timestamps */
 struct pm_additive;       /* additive.h: whether single draws can be timed */
@@ -177,11 +178,12 @@ struct pm_device {
     struct pm_poller *poller;
     struct pm_readback *readback;
     struct pm_sampling *sampling;
-    struct pm_optimizer *optimizer; /* NULL: nothing is to be optimized */
-    _Atomic uint32_t binds;         /* bits of enum pm_binds; pm_binds_set */
-    struct pm_standing *standing;   /* read where `binds` is PM_BINDS_STAND */
-    _Atomic uint64_t watched;       /* words of push constants that variants were made for, as bits
-                                       (shader/watch.h); none is ever taken back */
+    struct pm_optimizer *optimizer;             /* NULL: nothing is to be optimized */
+    _Atomic uint32_t binds;                     /* bits of enum pm_binds; pm_binds_set */
+    _Atomic(struct pm_standing_table *) stands; /* what binds read, next to `binds` */
+    struct pm_standing *standing;               /* whose it is */
+    _Atomic uint64_t watched; /* words of push constants that variants were made for, as bits
+                                 (shader/watch.h); none is ever taken back */
     struct pm_constants_due constants;
     struct pm_timing *timing;           /* NULL: nothing can be timed, or is to be */
     struct pm_trials *trials;           /* likewise */

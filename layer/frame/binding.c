@@ -13,6 +13,24 @@ static uint32_t allowed_at(const struct pm_command *command, enum pm_condition p
     return pm_may_bind_table[command->recording] & pm_may_bind_table[place] & pm_may_bind(active);
 }
 
+void pm_binding_catch_up(struct pm_command *command)
+{
+    struct pm_lately *lately = &command->lately;
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        const uint64_t game = lately->game[point], now = lately->now[point];
+        if (game != 0)
+            command->bound[point] = (struct pm_bound){
+                .pipeline = pm_pipeline_find(command->device, PM_TO_HANDLE(VkPipeline, game)),
+                .game = game,
+                .standing = now,
+                .now = now,
+                .kind = now != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
+            };
+        lately->game[point] = 0;
+    }
+    command->plain = false;
+}
+
 uint32_t pm_binding_allowed(const struct pm_command *command, int point)
 {
     const uint32_t allowed =

@@ -24,6 +24,9 @@ static inline bool pm_commands_are_tracked(const struct pm_device *device)
            pm_binds_any(device, PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_WATCHED);
 }
 
+/* The record says what was bound lately, too, and it is no more where nothing else may be done. */
+void pm_binding_catch_up(struct pm_command *command);
+
 /* The record of a command buffer of which is known what is bound and active, its recording being
  * sampled or timed, or every one being tracked since the game has what could see a variant, or
  * there are variants for what it pushes; NULL for all others. binds: what device->binds said. */
@@ -40,6 +43,8 @@ static inline struct pm_command *pm_command_tracked_by(struct pm_device *device,
     if (command == NULL || (!all && !pm_command_takes_part(command)))
         return NULL;
     command->touched = true;
+    if (command->plain)
+        pm_binding_catch_up(command);
     return command;
 }
 
@@ -133,8 +138,8 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
 /* The same in few instructions, where it is known what stands (standing.h), of a recording that
  * follows no pushes, in which nothing is active that could see a variant: what most binds are that
  * are to be known at all. careful: something may begin in any recording that could see one, so that
- * those are noted too of which nothing is sampled, and a variant must be one that may be put back;
- * else the game's own stands. false: it is not so, and nothing was done. */
+ * those are noted too of which nothing is sampled, from then on in fewer words (pm_command.lately);
+ * what stands must be what may be put back. false: it is not so, and nothing was done. */
 static inline bool pm_binding_stand_as(struct pm_command *command, int point, uint64_t game,
                                        uint64_t standing, struct pm_pipeline *pipeline,
                                        bool careful)
@@ -146,9 +151,9 @@ static inline bool pm_binding_stand_as(struct pm_command *command, int point, ui
     if (!noted || (command->behind | command->watched | command->active | command->active_queries |
                    command->pushed.stays | (uintptr_t)command->pushed.ranges) != 0)
         return false;
-    if (careful && standing != game && !pm_pipeline_may_be_bound_again(pipeline))
-        standing = game;
     command->touched = true;
+    command->plain =
+        careful && command->recording == PM_RECORDING_TRACKED && command->pushed.wanted == 0;
     command->bound[point] = (struct pm_bound){
         .pipeline = pipeline,
         .game = game,
@@ -168,6 +173,9 @@ static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *com
         standing = (binds & PM_BINDS_PROVEN) != 0
                        ? atomic_load_explicit(&pipeline->stands.now, memory_order_acquire)
                        : 0;
+    if ((binds & PM_BINDS_CAREFUL) != 0 && standing != 0 && standing != game &&
+        !pm_pipeline_may_be_bound_again(pipeline))
+        standing = game;
     return standing != 0 && (binds & PM_BINDS_WATCHED) == 0 &&
            pm_binding_stand_as(command, point, game, standing, pipeline,
                                (binds & PM_BINDS_CAREFUL) != 0);

@@ -118,6 +118,8 @@ void pm_commands_destroy(struct pm_sampling *sampling)
 
 static void clear_bound(struct pm_command *command)
 {
+    command->plain = false;
+    command->lately = (struct pm_lately){.game = {0}};
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
     command->watched = 0;

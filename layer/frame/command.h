@@ -39,6 +39,13 @@ struct pm_bound {
     uint64_t watch; /* words of push constants that its variant watches; may be more */
 };
 
+/* What the game has bound since the record knew it last (pm_binding_catch_up), in two words that a
+ * bind writes; by bind point. */
+struct pm_lately {
+    uint64_t game[PM_BIND_POINTS]; /* a pipeline's handle; 0: nothing */
+    uint64_t now[PM_BIND_POINTS];  /* that, or its proven variant's, which may be put back */
+};
+
 #define PM_TIMING_NONE UINT32_MAX
 
 struct pm_trial;
@@ -123,6 +130,10 @@ struct pm_command {
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
     uint32_t active_queries;     /* whose result a variant could change */
+    /* Nothing is sampled or timed in the recording and no pushes are followed, and nothing is
+     * active that could see a variant: what is bound may go to `lately`. It implies `touched`. */
+    bool plain;
+    struct pm_lately lately;
     struct pm_bound bound[PM_BIND_POINTS];
     uint64_t watched; /* by any of them */
     struct pm_pushed pushed;

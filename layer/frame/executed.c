@@ -92,6 +92,8 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
         primary->pass.place = PM_PLACE_PASS;
     for (int i = 0; i < PM_BIND_POINTS; i++)
         primary->bound[i].pipeline = NULL;
+    primary->plain = false;
+    primary->lately = (struct pm_lately){.game = {0}};
     pm_pushed_forget(&primary->pushed);
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);

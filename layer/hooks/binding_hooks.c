@@ -10,11 +10,9 @@
 #include "layer/trial/ab.h"
 #include "layer/trial/trial.h"
 
-/* What a bind of it found out: nothing while its binds are counted. */
 static inline __attribute__((always_inline)) void learn(struct pm_pipeline *known)
 {
-    if (known != NULL && atomic_load_explicit(&known->stands.now, memory_order_relaxed) == 0 &&
-        !pm_optimize_counts_binds(known))
+    if (known != NULL)
         pm_optimize_learn(known);
 }
 
@@ -72,6 +70,8 @@ static inline void bind_best_of(struct pm_device *device, VkCommandBuffer handle
     if (known != NULL && (binds & PM_BINDS_STAND) == PM_BINDS_STAND) {
         const uint64_t stands = atomic_load_explicit(&known->stands.now, memory_order_acquire);
         bound = stands != 0 ? stands : find_best(device, known);
+        if (stands != 0)
+            learn(known); /* another table has come (standing.h) */
     } else if (known != NULL && (binds & PM_BINDS_NOTICED) != 0)
         pm_optimize_notice(known);
     device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, bound));
@@ -157,8 +157,15 @@ static __attribute__((noinline)) void bind_looking(VkCommandBuffer handle,
 static PM_FAST inline __attribute__((always_inline)) const struct pm_standing_slot *
 find_standing(const struct pm_device *device, VkPipeline pipeline)
 {
-    const struct pm_standing_slot *slot = pm_standing_slot(device->standing, PM_BITS(pipeline));
-    return PM_READ(uint64_t, slot->game) == PM_BITS(pipeline) ? slot : NULL;
+    return pm_standing_find(PM_READ(const struct pm_standing_table *, device->stands),
+                            PM_BITS(pipeline));
+}
+
+static PM_FAST inline __attribute__((always_inline)) struct pm_command *
+glance_at(VkCommandBuffer handle)
+{
+    return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
+                            PM_KEY(handle));
 }
 
 /* In a recording that holds calls twice, behind what is bound with another chance. */
@@ -176,8 +183,7 @@ bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipelin
 {
     struct pm_device *device = pm_one.device;
     const struct pm_standing_slot *slot = find_standing(device, pipeline);
-    struct pm_command *command = pm_lookup_glance(
-        PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));
+    struct pm_command *command = glance_at(handle);
     const uint32_t index = (uint32_t)point;
     /* Of one that takes no part nothing is known, unless it is of all. */
     if (!careful && slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
@@ -187,7 +193,8 @@ bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipelin
     }
     if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS) ||
         !pm_binding_stand_as(command, (int)index, PM_BITS(pipeline),
-                             PM_READ(uint64_t, slot->stands),
+                             careful ? PM_READ(uint64_t, slot->careful)
+                                     : PM_READ(uint64_t, slot->stands),
                              PM_READ(struct pm_pipeline *, slot->pipeline), careful)) {
         bind_looking(handle, point, pipeline);
         return;
@@ -207,11 +214,30 @@ bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipel
     bind_noted(handle, point, pipeline, false);
 }
 
-/* While every recording is tracked, in windows or not. */
+static PM_FAST __attribute__((noinline)) void
+bind_tracking(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    bind_noted(handle, point, pipeline, true);
+}
+
+/* While every recording is tracked, in windows or not: where nothing is done in it but to bind, two
+ * words say what is bound (pm_command.lately). */
 static PM_FAST __attribute__((noinline)) void
 bind_careful(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
 {
-    bind_noted(handle, point, pipeline, true);
+    struct pm_device *device = pm_one.device;
+    struct pm_command *command = glance_at(handle);
+    const uint32_t index = (uint32_t)point;
+    const struct pm_standing_slot *slot;
+    if (PM_UNLIKELY(command == NULL || !command->plain || index >= PM_BIND_POINTS) ||
+        PM_UNLIKELY((slot = find_standing(device, pipeline)) == NULL)) {
+        bind_tracking(handle, point, pipeline);
+        return;
+    }
+    const uint64_t stands = PM_READ(uint64_t, slot->careful);
+    command->lately.game[index] = PM_BITS(pipeline);
+    command->lately.now[index] = stands;
+    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
 }
 
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
@@ -232,9 +258,11 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
         }
         pipeline = PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands));
     } else if (binds != 0) {
-        if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED)
+        if (binds == (PM_BINDS_CAREFUL | PM_BINDS_STAND))
+            bind_careful(handle, point, pipeline);
+        else if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED)
             bind_sampled(handle, point, pipeline);
-        else if ((binds & ~(uint32_t)PM_BINDS_ARMED) == (PM_BINDS_CAREFUL | PM_BINDS_STAND))
+        else if (binds == (PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_STAND))
             bind_careful(handle, point, pipeline);
         else
             bind_looking(handle, point, pipeline);
@@ -316,8 +344,11 @@ static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
 static __attribute__((noinline)) void query_begins(struct pm_device *device, VkCommandBuffer handle,
                                                    VkQueryPool pool)
 {
+    /* Most are none, and what a recording has bound is left as short as it is. */
+    if (device->sampling == NULL || !changes_query(device->sampling, pool))
+        return;
     struct pm_command *command = pm_command_tracked(device, handle);
-    if (command != NULL && changes_query(device->sampling, pool))
+    if (command != NULL)
         pm_binding_obstacle_begins(command, PM_ACTIVE_QUERY);
 }
 

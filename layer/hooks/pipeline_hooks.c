@@ -72,8 +72,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateGraphicsPipelines(VkDevice handle, VkPip
                         !are_overlaid(device, __builtin_return_address(0), count);
     /* Also of those that get no variants: their states may be set while another is bound. */
     for (uint32_t i = 0; device->pipelines && i < count; i++)
-        pm_dynamic_states_add(&device->pipelines->dynamic, infos[i].pDynamicState,
-                              pm_own_state(&infos[i]), (uint64_t[PM_DYNAMIC_WORDS]){0});
+        pm_pipelines_leave(device->pipelines, infos[i].pDynamicState, pm_own_state(&infos[i]),
+                           (uint64_t[PM_DYNAMIC_WORDS]){0});
     /* VK_PIPELINE_COMPILE_REQUIRED leaves null handles; after an error they need not even be that.
      */
     for (uint32_t i = 0; wanted && i < count; i++) {
@@ -131,7 +131,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateShadersEXT(VkDevice handle, uint32_t cou
     const struct pm_creation creation = created(device, &start, count);
     for (uint32_t i = 0; device->pipelines && i < count; i++)
         if (infos[i].stage != VK_SHADER_STAGE_COMPUTE_BIT)
-            pm_dynamic_states_add_all(&device->pipelines->dynamic);
+            pm_pipelines_leave_all(device->pipelines);
     const bool wanted = result >= 0 && device->pipelines &&
                         !are_overlaid(device, __builtin_return_address(0), count);
     for (uint32_t i = 0; wanted && i < count; i++) {

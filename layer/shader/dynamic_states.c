@@ -99,14 +99,15 @@ static uint32_t number_of(struct pm_dynamic_states *states, VkDynamicState state
     return states->count++;
 }
 
-void pm_dynamic_states_add(struct pm_dynamic_states *states,
+bool pm_dynamic_states_add(struct pm_dynamic_states *states,
                            const VkPipelineDynamicStateCreateInfo *info,
                            VkGraphicsPipelineLibraryFlagsEXT own,
                            uint64_t set[static PM_DYNAMIC_WORDS])
 {
     const uint32_t count = info != NULL ? info->dynamicStateCount : 0;
+    bool more = false;
     if (count == 0)
-        return;
+        return false;
     pthread_mutex_lock(&states->lock);
     for (uint32_t i = 0; i < count; i++) {
         const VkGraphicsPipelineLibraryFlagsEXT part = part_of(info->pDynamicStates[i]);
@@ -114,15 +115,18 @@ void pm_dynamic_states_add(struct pm_dynamic_states *states,
             continue;
         const uint32_t number = number_of(states, info->pDynamicStates[i]);
         const uint64_t bit = UINT64_C(1) << number % 64;
-        atomic_fetch_or(&states->any[number / 64], bit);
+        more |= (atomic_fetch_or(&states->any[number / 64], bit) & bit) == 0;
         if (number < PM_DYNAMIC_MOST && (part != 0 || own == PM_ALL_STATE))
             set[number / 64] |= bit;
     }
     pthread_mutex_unlock(&states->lock);
+    return more;
 }
 
-void pm_dynamic_states_add_all(struct pm_dynamic_states *states)
+bool pm_dynamic_states_add_all(struct pm_dynamic_states *states)
 {
+    bool more = false;
     for (int word = 0; word < PM_DYNAMIC_WORDS; word++)
-        atomic_store(&states->any[word], UINT64_MAX);
+        more |= atomic_exchange(&states->any[word], UINT64_MAX) != UINT64_MAX;
+    return more;
 }

@@ -32,13 +32,15 @@ void pm_dynamic_states_init(struct pm_dynamic_states *states);
 void pm_dynamic_states_finish(struct pm_dynamic_states *states);
 
 /* A pipeline with these parts of its own leaves these (NULL: none), which are added to its set, as
- * bits. A state of which it is not known to which part it belongs is not added for a part alone. */
-void pm_dynamic_states_add(struct pm_dynamic_states *states,
+ * bits. A state of which it is not known to which part it belongs is not added for a part alone.
+ * true: none left one of them before, so that of others less may be said
+ * (pm_dynamic_states_are_all). */
+bool pm_dynamic_states_add(struct pm_dynamic_states *states,
                            const VkPipelineDynamicStateCreateInfo *info,
                            VkGraphicsPipelineLibraryFlagsEXT own,
                            uint64_t set[static PM_DYNAMIC_WORDS]);
-/* Shader objects leave all, and no pipeline has so many. */
-void pm_dynamic_states_add_all(struct pm_dynamic_states *states);
+/* Shader objects leave all, and no pipeline has so many. Returns the same. */
+bool pm_dynamic_states_add_all(struct pm_dynamic_states *states);
 
 /* Whether a pipeline of this set leaves all that any leaves. */
 static inline bool pm_dynamic_states_are_all(const struct pm_dynamic_states *states,

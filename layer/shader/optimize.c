@@ -91,18 +91,24 @@ void pm_optimize_bound(struct pm_optimized *optimized)
 }
 
 /* What stands for it (standing.h). */
-static uint64_t find_standing(const struct pm_pipeline *pipeline)
+static struct pm_stand find_standing(const struct pm_pipeline *pipeline)
 {
+    const struct pm_stand own = {.stands = pipeline->handle, .careful = pipeline->handle};
+    const struct pm_stand unknown = {.stands = 0};
     if (pm_optimize_counts_binds(pipeline) || pipeline->device->ab || pipeline->device->trace ||
         pipeline->object || atomic_load(&pipeline->folded) || atomic_load(&pipeline->passes_best))
-        return 0;
+        return unknown;
     const struct pm_optimized *best = pm_optimize_best_of(pipeline);
     if (!best)
-        return pipeline->handle;
-    return atomic_load(&best->bound) ? best->built.handle : 0;
+        return own;
+    if (!atomic_load(&best->bound))
+        return unknown;
+    return (struct pm_stand){
+        .stands = best->built.handle,
+        .careful = pm_pipeline_may_be_bound_again(pipeline) ? best->built.handle : own.careful};
 }
 
-void pm_optimize_learn(struct pm_pipeline *pipeline)
+void pm_optimize_find_out(struct pm_pipeline *pipeline)
 {
     pm_standing_learn(pipeline->device->standing, &pipeline->stands, pipeline, pipeline->handle,
                       find_standing);

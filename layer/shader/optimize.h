@@ -95,8 +95,15 @@ static inline uint64_t pm_optimize_use(struct pm_optimized *optimized)
     return optimized->built.handle;
 }
 
-/* A bind has found what stands for the pipeline, and done what else there was to do. */
-void pm_optimize_learn(struct pm_pipeline *pipeline);
+/* A bind has found what stands for the pipeline, and done what else there was to do: says so
+ * (standing.h). Nothing is said while its binds are counted. */
+void pm_optimize_find_out(struct pm_pipeline *pipeline);
+static inline void pm_optimize_learn(struct pm_pipeline *pipeline)
+{
+    if (pm_standing_wants(pipeline->device->standing, &pipeline->stands) &&
+        !pm_optimize_counts_binds(pipeline))
+        pm_optimize_find_out(pipeline);
+}
 
 /* The pipeline's proven variant for values of push constants; NULL: there is none. */
 static inline struct pm_optimized *pm_optimize_folded(const struct pm_pipeline *pipeline)

@@ -13,7 +13,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     if (!pipelines)
         return NULL;
     pipelines->device = device;
-    device->standing = pm_standing_create();
+    device->standing = pm_standing_create(&device->stands);
     pipelines->records = pm_shader_records_create(device);
     if (!pipelines->records || !device->standing) {
         pm_shader_records_destroy(pipelines->records);
@@ -198,6 +198,21 @@ struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipelin
     return pipeline;
 }
 
+void pm_pipelines_leave(struct pm_pipelines *pipelines,
+                        const VkPipelineDynamicStateCreateInfo *info,
+                        VkGraphicsPipelineLibraryFlagsEXT own,
+                        uint64_t set[static PM_DYNAMIC_WORDS])
+{
+    if (pm_dynamic_states_add(&pipelines->dynamic, info, own, set))
+        pm_standing_change_all(pipelines->device->standing);
+}
+
+void pm_pipelines_leave_all(struct pm_pipelines *pipelines)
+{
+    if (pm_dynamic_states_add_all(&pipelines->dynamic))
+        pm_standing_change_all(pipelines->device->standing);
+}
+
 bool pm_pipelines_put(struct pm_pipelines *pipelines, uint64_t handle, struct pm_pipeline *pipeline)
 {
     struct pm_lookup *all = pipeline->object ? &pipelines->by_shader : &pipelines->by_handle;
@@ -228,7 +243,7 @@ static void remove_from(struct pm_device *device, struct pm_lookup *all, uint64_
     struct pm_pipeline *pipeline = pm_lookup_find(all, handle);
     if (pipeline && --pipeline->handle_count == 0) {
         (void)pm_lookup_remove(all, handle);
-        pm_standing_forget(device->standing, &pipeline->stands);
+        pm_standing_forget(&pipeline->stands);
     } else
         pipeline = NULL;
     pthread_mutex_unlock(&pipelines->lock);

@@ -174,6 +174,14 @@ static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipe
            pm_dynamic_states_are_all(&pipeline->device->pipelines->dynamic, pipeline->dynamic);
 }
 
+/* A pipeline with these parts of its own, or a shader object, leaves states to commands
+ * (dynamic_states.h): what stands for others may be another then. set: what is to have them. */
+void pm_pipelines_leave(struct pm_pipelines *pipelines,
+                        const VkPipelineDynamicStateCreateInfo *info,
+                        VkGraphicsPipelineLibraryFlagsEXT own,
+                        uint64_t set[static PM_DYNAMIC_WORDS]);
+void pm_pipelines_leave_all(struct pm_pipelines *pipelines);
+
 /* NULL: out of memory. */
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */

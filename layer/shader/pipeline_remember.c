@@ -295,7 +295,7 @@ static void remember_dynamic(struct pm_pipeline *pipeline,
                              const VkPipelineDynamicStateCreateInfo *info,
                              VkGraphicsPipelineLibraryFlagsEXT own)
 {
-    pm_dynamic_states_add(&pipeline->device->pipelines->dynamic, info, own, pipeline->dynamic);
+    pm_pipelines_leave(pipeline->device->pipelines, info, own, pipeline->dynamic);
     for (uint32_t i = 0; i < pipeline->library_count; i++)
         for (int word = 0; word < PM_DYNAMIC_WORDS; word++)
             pipeline->dynamic[word] |= pipeline->libraries[i]->dynamic[word];

@@ -1,17 +1,36 @@
 #include "layer/shader/standing.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-struct pm_standing *pm_standing_create(void)
+/* All zeros, most of which no memory stands behind before it is used. */
+static struct pm_standing_table *create_table(uint32_t homes)
 {
-    struct pm_standing *standing = aligned_alloc(_Alignof(struct pm_standing), sizeof *standing);
-    if (!standing)
+    const size_t alignment = _Alignof(struct pm_standing_table);
+    struct pm_standing_table *table;
+    char *memory = calloc(1, sizeof *table + homes * sizeof table->at[0] + alignment - 1);
+    if (!memory)
         return NULL;
-    memset(standing, 0, sizeof *standing);
+    table = (struct pm_standing_table *)(memory +
+                                         (alignment - (uintptr_t)memory % alignment) % alignment);
+    table->memory = memory;
+    table->homes = homes;
+    table->mask = (uint64_t)(homes - 1) * sizeof table->at[0];
+    return table;
+}
+
+struct pm_standing *pm_standing_create(_Atomic(struct pm_standing_table *) *shown)
+{
+    struct pm_standing *standing = calloc(1, sizeof *standing);
+    struct pm_standing_table *table = create_table(PM_STANDING_FIRST);
+    if (!standing || !table) {
+        free(table ? table->memory : NULL);
+        free(standing);
+        return NULL;
+    }
+    standing->table = table;
+    standing->shown = shown;
     pthread_mutex_init(&standing->lock, NULL);
-    /* The home of VK_NULL_HANDLE is nobody's, so that it stands for itself. */
-    standing->taken[0] = 1;
+    atomic_store_explicit(shown, table, memory_order_release);
     return standing;
 }
 
@@ -19,75 +38,147 @@ void pm_standing_destroy(struct pm_standing *standing)
 {
     if (!standing)
         return;
+    atomic_store(standing->shown, NULL);
+    for (struct pm_standing_table *table = standing->table; table;) {
+        struct pm_standing_table *smaller = table->smaller;
+        free(table->memory);
+        table = smaller;
+    }
     pthread_mutex_destroy(&standing->lock);
     free(standing);
 }
 
-static size_t index_of(uint64_t game)
+/* Unless the slot is another's already, where the game destroys the pipeline meanwhile. */
+static void say_nothing(struct pm_stands *stands)
 {
-    return (size_t)pm_standing_home(game) / sizeof(struct pm_standing_slot);
+    struct pm_standing_slot *slot = atomic_load_explicit(&stands->slot, memory_order_acquire);
+    uint64_t game = stands->game;
+    atomic_store_explicit(&stands->now, 0, memory_order_release);
+    if (slot)
+        atomic_compare_exchange_strong_explicit(&slot->game, &game, 0, memory_order_acq_rel,
+                                                memory_order_relaxed);
 }
 
-/* Under the lock: whether the home of the handle is its own from now on. */
-static bool take_home(struct pm_standing *standing, struct pm_stands *stands, uint64_t game)
+/* ---- under the lock ---- */
+
+/* A slot of the handle's home is the pipeline's from now on. false: there is none. */
+static bool take_slot(struct pm_standing_table *table, struct pm_stands *stands,
+                      struct pm_pipeline *pipeline, uint64_t game)
 {
-    const size_t index = index_of(game);
-    const uint64_t bit = UINT64_C(1) << index % 64;
-    if (stands->home == 0 && (standing->taken[index / 64] & bit) == 0) {
-        standing->taken[index / 64] |= bit;
-        stands->home = game;
+    struct pm_standing_home *home =
+        (struct pm_standing_home *)((char *)table->at + pm_standing_home(table, game));
+    /* The first slot of all is VK_NULL_HANDLE's. */
+    for (uint32_t i = home == table->at; i < 2; i++) {
+        struct pm_standing_slot *slot = &home->slots[i];
+        if (atomic_load_explicit(&slot->pipeline, memory_order_acquire))
+            continue;
+        atomic_store_explicit(&slot->pipeline, pipeline, memory_order_relaxed);
+        atomic_fetch_add_explicit(&table->taken, 1, memory_order_relaxed);
+        stands->game = game;
+        stands->in = table;
+        atomic_store_explicit(&stands->slot, slot, memory_order_release);
+        return true;
     }
-    return stands->home != 0;
+    return false;
+}
+
+/* A pipeline has found no slot: whether too many have. Where few slots are taken the handles' homes
+ * are always the same, and a larger table may be no better. */
+static bool is_too_small(struct pm_standing_table *table)
+{
+    enum { FULL = 4, SPARSE = 16, FEW_REFUSED = 32 }; /* a part of the slots, and of those taken */
+    const uint32_t taken = atomic_load_explicit(&table->taken, memory_order_relaxed);
+    const uint32_t slots = 2 * table->homes;
+    table->refused++;
+    return table->homes < PM_STANDING_MOST &&
+           (taken >= slots / FULL ||
+            (taken >= slots / SPARSE && table->refused > taken / FEW_REFUSED));
+}
+
+/* false: out of memory. */
+static bool grow(struct pm_standing *standing)
+{
+    struct pm_standing_table *table = standing->table;
+    struct pm_standing_table *larger = create_table(2 * table->homes);
+    if (!larger)
+        return false;
+    larger->smaller = table;
+    standing->table = larger;
+    atomic_store_explicit(standing->shown, larger, memory_order_release);
+    atomic_fetch_add_explicit(&standing->turn, 1, memory_order_relaxed);
+    return true;
+}
+
+static bool find_slot(struct pm_standing *standing, struct pm_stands *stands,
+                      struct pm_pipeline *pipeline, uint64_t game)
+{
+    struct pm_standing_slot *slot = atomic_load_explicit(&stands->slot, memory_order_relaxed);
+    if (slot && stands->in == standing->table)
+        return true;
+    /* What it leaves nobody takes, since a bind may be about to read it. */
+    if (slot)
+        atomic_store_explicit(&slot->game, 0, memory_order_release);
+    atomic_store_explicit(&stands->slot, NULL, memory_order_relaxed);
+    return take_slot(standing->table, stands, pipeline, game) ||
+           (is_too_small(standing->table) && grow(standing) &&
+            take_slot(standing->table, stands, pipeline, game));
 }
 
 static void say(struct pm_standing *standing, struct pm_stands *stands,
-                struct pm_pipeline *pipeline, uint64_t game, uint64_t now)
+                struct pm_pipeline *pipeline, uint64_t game, const struct pm_stand *now)
 {
-    atomic_store_explicit(&stands->now, now, memory_order_release);
-    if (!take_home(standing, stands, game))
+    const bool found = find_slot(standing, stands, pipeline, game);
+    atomic_store_explicit(&stands->now, now->stands, memory_order_release);
+    atomic_store_explicit(&stands->turn,
+                          atomic_load_explicit(&standing->turn, memory_order_relaxed),
+                          memory_order_relaxed);
+    if (!found)
         return;
-    struct pm_standing_slot *slot = &standing->slots[index_of(game)];
-    atomic_store_explicit(&slot->stands, now, memory_order_relaxed);
-    atomic_store_explicit(&slot->pipeline, pipeline, memory_order_relaxed);
+    struct pm_standing_slot *slot = atomic_load_explicit(&stands->slot, memory_order_relaxed);
+    atomic_store_explicit(&slot->stands, now->stands, memory_order_relaxed);
+    atomic_store_explicit(&slot->careful, now->careful, memory_order_relaxed);
     atomic_store_explicit(&slot->game, game, memory_order_release);
 }
 
-static void say_nothing(struct pm_standing *standing, struct pm_stands *stands)
-{
-    atomic_store_explicit(&stands->now, 0, memory_order_release);
-    if (stands->home != 0)
-        atomic_store_explicit(&standing->slots[index_of(stands->home)].game, 0,
-                              memory_order_release);
-}
+/* ---- */
 
 void pm_standing_learn(struct pm_standing *standing, struct pm_stands *stands,
                        struct pm_pipeline *pipeline, uint64_t game,
-                       uint64_t (*find_out)(const struct pm_pipeline *pipeline))
+                       struct pm_stand (*find_out)(const struct pm_pipeline *pipeline))
 {
-    if (find_out(pipeline) == 0 || pthread_mutex_trylock(&standing->lock) != 0)
+    if (find_out(pipeline).stands == 0 || pthread_mutex_trylock(&standing->lock) != 0)
         return;
     /* Once more: who has changed something since takes it back behind us. */
-    const uint64_t now = find_out(pipeline);
-    if (now != 0)
-        say(standing, stands, pipeline, game, now);
+    const struct pm_stand now = find_out(pipeline);
+    if (now.stands != 0)
+        say(standing, stands, pipeline, game, &now);
     pthread_mutex_unlock(&standing->lock);
 }
 
 void pm_standing_change(struct pm_standing *standing, struct pm_stands *stands)
 {
     pthread_mutex_lock(&standing->lock);
-    say_nothing(standing, stands);
+    say_nothing(stands);
     pthread_mutex_unlock(&standing->lock);
 }
 
-void pm_standing_forget(struct pm_standing *standing, struct pm_stands *stands)
+void pm_standing_change_all(struct pm_standing *standing)
 {
     pthread_mutex_lock(&standing->lock);
-    say_nothing(standing, stands);
-    if (stands->home != 0) {
-        const size_t index = index_of(stands->home);
-        standing->taken[index / 64] &= ~(UINT64_C(1) << index % 64);
-        stands->home = 0;
-    }
+    for (struct pm_standing_table *table = standing->table; table; table = table->smaller)
+        for (uint32_t i = 0; i < 2 * table->homes; i++)
+            atomic_store_explicit(&table->at[i / 2].slots[i % 2].game, 0, memory_order_release);
+    atomic_fetch_add_explicit(&standing->turn, 1, memory_order_relaxed);
     pthread_mutex_unlock(&standing->lock);
+}
+
+void pm_standing_forget(struct pm_stands *stands)
+{
+    say_nothing(stands);
+    struct pm_standing_slot *slot =
+        atomic_exchange_explicit(&stands->slot, NULL, memory_order_acq_rel);
+    if (!slot)
+        return;
+    atomic_fetch_sub_explicit(&stands->in->taken, 1, memory_order_relaxed);
+    atomic_store_explicit(&slot->pipeline, NULL, memory_order_release);
 }

@@ -1,7 +1,8 @@
 #!/bin/bash
 # What our hooks add to a game's calls, in instructions by callgrind (bench/cost/draw_cost.sh), stays within its goals: 40 a
-# call outside windows (4 a draw, 16 a bind), 40 a draw and 115 a bind in one. A kind is a call, or the two that begin and end
-# something; "reset" is a command buffer with the reset before it (docs/results/cost.md).
+# call outside windows (4 a draw, 16 a bind, 20 where a variant stands), 40 a draw and 115 a bind in one. A kind is a call, or
+# the two that begin and end something; "reset" is a command buffer with the reset before it; "early" is executing a secondary
+# before it is known that the game records anew, which has no goal (docs/results/cost.md).
 . "$(dirname "$0")/lib.sh"
 need valgrind
 
@@ -29,20 +30,21 @@ measure() {
 }
 
 outside="Piecemeal, outside a window"
-kinds="occlusion rendering pass execute buffer reset"
+kinds="occlusion rendering pass execute early buffer reset"
 measure "" "$kinds"
-bound "$outside" "$kinds" 80 80 80 40 40 60
+bound "$outside" "$kinds" 80 80 80 40 320 40 60
 kinds="draw dispatch"
 measure 0.01 "$kinds"
 bound "$outside" "$kinds" 5 5
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 40 40
 # Two pipelines in turn, where nothing stands for them and where variants do. In recordings that may be submitted again (k…)
 # a bind also says how often its calls are chosen, outside windows too.
-# Where statistics may be asked for (q…) every recording's binds are noted, for what would have to be bound again.
+# Where statistics may be asked for (q…) every recording's binds are noted, for what would have to be bound again; the goal
+# is 16 there, too (docs/results/cost.md).
 kinds="bind2 gbind2 kbind2 kgbind2 qbind2 qgbind2"
 PM_STANDS=0.01 measure 0.01 "$kinds"
 bound "$outside" "$kinds" 16 16 115 115 16 16
-bound "$outside, where variants stand" "$kinds" 20 20 115 115 115 115
+bound "$outside, where variants stand" "$kinds" 20 20 115 115 40 40
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115 100 100
 bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115 115 115
 [ $failed = 0 ] || fail "more instructions than they may take"

@@ -86,6 +86,15 @@ void pm_optimize_first_bind(struct pm_pipeline *pipeline)
     (void)pipeline;
 }
 
+struct pm_pipeline *pm_pipeline_find(struct pm_device *of, VkPipeline handle)
+{
+    assert_ptr_equal(of, device);
+    for (int i = 0; i < PIPELINES; i++)
+        if (PM_BITS(handle) == binding_handle(i, GAME))
+            return pipelines[i];
+    return NULL;
+}
+
 /* ---- what must be ---- */
 
 bool binding_may_rebind(void)

@@ -188,6 +188,70 @@ static void stands_alone(void **state)
     atomic_store(&device->binds, binds);
 }
 
+/* What was bound lately is what a bind that the record follows leaves, and each bind point has its
+ * own; from then on nothing is bound lately before the record is plain again. */
+static void bound_lately(void **state)
+{
+    (void)state;
+    struct pm_command *command = &world->command;
+    const uint64_t unknown = 0x7fff;
+    const uint64_t games[] = {binding_handle(PROVEN_ONE, GAME), binding_handle(CANDIDATE, GAME),
+                              unknown, 0};
+    for (int i = 0; i < 4 * 4; i++) {
+        const uint64_t game[PM_BIND_POINTS] = {games[i % 4], games[i / 4]};
+        struct pm_bound before[PM_BIND_POINTS];
+        binding_start(PM_RECORDING_TRACKED, false);
+        memset(command->bound, 0x55, sizeof command->bound);
+        memcpy(before, command->bound, sizeof before);
+        command->plain = true;
+        for (int point = 0; point < PM_BIND_POINTS; point++) {
+            command->lately.game[point] = game[point];
+            command->lately.now[point] =
+                game[point] == games[0] ? binding_handle(PROVEN_ONE, PROVEN) : game[point];
+        }
+        pm_binding_catch_up(command);
+        assert_false(command->plain);
+        for (int point = 0; point < PM_BIND_POINTS; point++) {
+            const struct pm_bound *bound = &command->bound[point];
+            assert_int_equal(command->lately.game[point], 0);
+            if (game[point] == 0) {
+                assert_memory_equal(bound, &before[point], sizeof *bound);
+                continue;
+            }
+            assert_ptr_equal(bound->pipeline, game[point] == games[0]   ? pipelines[PROVEN_ONE]
+                                              : game[point] == games[1] ? pipelines[CANDIDATE]
+                                                                        : NULL);
+            assert_int_equal(bound->game, game[point]);
+            assert_int_equal(bound->standing, command->lately.now[point]);
+            assert_int_equal(bound->now, bound->standing);
+            assert_int_equal(bound->kind,
+                             game[point] == games[0] ? PM_BINDING_PROVEN : PM_BINDING_GAME);
+            assert_true(bound->watch == 0 && bound->cover == NULL && bound->passes == NULL);
+        }
+    }
+}
+
+/* Nothing but what a bind alone does is bound lately: not where what is pushed is followed, nor of
+ * a recording that is sampled, nor where nothing sees a variant. */
+static void plain_recordings(void **state)
+{
+    (void)state;
+    struct pm_command *command = &world->command;
+    const uint32_t careful = PM_BINDS_CAREFUL | PM_BINDS_NOTICED;
+    for (int i = 0; i < 8; i++) {
+        const bool sampled = (i & 1) != 0, follows = (i & 2) != 0, is_careful = (i & 4) == 0;
+        binding_start(sampled ? PM_RECORDING_SAMPLED : PM_RECORDING_TRACKED, false);
+        command->countdown = PM_NEVER;
+        command->pushed.wanted = follows ? 1 : 0;
+        command->pushed.ranges = NULL;
+        const bool stands = pm_binding_stand_alone(is_careful ? careful : PM_BINDS_ARMED, command,
+                                                   PM_COMPUTE, 0x7fff, NULL);
+        assert_int_equal(stands, sampled || is_careful);
+        assert_int_equal(command->plain, !sampled && !follows && is_careful);
+        assert_int_equal(command->touched, stands);
+    }
+}
+
 /* Whatever else there is to do, a bind goes the long way, and the short one does nothing. */
 static void does_not_stand_alone(void **state)
 {
@@ -293,6 +357,8 @@ int main(void)
         cmocka_unit_test(untracked),
         cmocka_unit_test(bits_of_several),
         cmocka_unit_test(stands_alone),
+        cmocka_unit_test(bound_lately),
+        cmocka_unit_test(plain_recordings),
         cmocka_unit_test(does_not_stand_alone),
         cmocka_unit_test(begun_again),
         cmocka_unit_test(a_lost_device_measures_nothing),

@@ -105,6 +105,8 @@ struct pm_null_api {
     /* While binned, what the draws of a render pass instance cost is spent at its end, as on a
      * tiler: timestamps within it tell nothing of them. */
     void (*set_binned)(bool binned);
+    /* The next pipeline has the handle of this one, which was destroyed. */
+    void (*give_again)(VkPipeline pipeline);
     /* Objects of a type that exist now. */
     uint64_t (*live)(VkObjectType type);
     /* Draws and dispatches in command buffers that were executed, secondary ones included. */

@@ -45,9 +45,28 @@ uint64_t pm_null_handle_of(const void *object)
 }
 #endif
 
+/* Dead pipelines and shader objects are kept, a few bytes each, so that a command buffer that still
+ * names one is found out also where no sanitizer looks. */
+static struct pm_null_object *_Atomic graveyard[1 << 16];
+static _Atomic uint32_t graves;
+static struct pm_null_object *_Atomic again; /* of which the next pipeline has the handle */
+
+void pm_null_give_again(VkPipeline pipeline)
+{
+    struct pm_null_object *dead = PM_NULL_OBJECT(pipeline);
+    for (size_t i = 0; i < sizeof(graveyard) / sizeof(graveyard[0]); i++) {
+        struct pm_null_object *found = dead;
+        if (atomic_compare_exchange_strong(&graveyard[i], &found, NULL))
+            atomic_store(&again, dead);
+    }
+}
+
 void *pm_null_object_create(VkObjectType type, size_t size)
 {
-    struct pm_null_object *object = calloc(1, size > sizeof(*object) ? size : sizeof(*object));
+    struct pm_null_object *object =
+        type == VK_OBJECT_TYPE_PIPELINE ? atomic_exchange(&again, NULL) : NULL;
+    if (!object)
+        object = calloc(1, size > sizeof(*object) ? size : sizeof(*object));
     if (!object)
         return NULL;
     object->magic = MAGIC;
@@ -61,11 +80,6 @@ bool pm_null_object_alive(const void *object, VkObjectType type)
     const struct pm_null_object *header = object;
     return header && header->magic == MAGIC && header->type == type;
 }
-
-/* Dead pipelines and shader objects are kept, a few bytes each, so that a command buffer that still
- * names one is found out also where no sanitizer looks. */
-static struct pm_null_object *_Atomic graveyard[1 << 16];
-static _Atomic uint32_t graves;
 
 void pm_null_object_destroy(void *object, VkObjectType type)
 {

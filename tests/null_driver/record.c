@@ -230,6 +230,7 @@ const struct pm_null_api *pm_null_driver(void)
         .set_delay = set_delay,
         .hold_submissions = hold_submissions,
         .hold_compiles = hold_compiles,
+        .give_again = pm_null_give_again,
         .set_cost = pm_null_set_cost,
         .set_binned = pm_null_set_binned,
         .live = pm_null_object_live,

@@ -2,6 +2,7 @@
  * 12): exactly one of the two runs in every submission, outside windows the game's. */
 #include "profile/session_status.h"
 #include "tests/layer/frame/executing.h"
+#include "tests/layer/levels.h"
 #include "tests/layer/spooled.h"
 
 #include <stdlib.h>
@@ -182,6 +183,46 @@ static void see_calls(void *user, const struct pm_session_status *status)
         *calls = status->calls;
 }
 
+/* In a recording that is kept each pipeline's calls have a chance of their own from its bind on,
+ * also where it is known what stands for it and a bind goes the shortest way: the first of a
+ * pipeline that told nothing yet is nearly sure, those of one that did are rare. */
+static void each_pipeline_has_its_own_chance(void **state)
+{
+    (void)state;
+    enum { SHADERS = 16, CALLS = 100 };
+    struct level level;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("0.01");
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "0.000001", 1);
+    struct pm_harness *h = &executing.h;
+    pm_harness_open(h, NULL);
+    level_make(&level, h, 0, SHADERS, 1);
+    /* The first time they are bound no call is made. */
+    for (int calls = 0; calls < 2; calls++) {
+        VkCommandBuffer buffer = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        pm_harness_begin(h, buffer, 0);
+        pm_harness_bind_set(h, buffer);
+        pm_harness_begin_pass(h, buffer);
+        h->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, h->graphics);
+        for (int i = 0; i < calls * CALLS; i++)
+            h->vk.CmdDraw(buffer, 3, 1, 0, 0);
+        const uint64_t position = h->driver->position();
+        for (int i = 0; i < SHADERS; i++) {
+            h->vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, level.pipelines[i]);
+            if (calls > 0)
+                h->vk.CmdDraw(buffer, 3, 1, 0, 0);
+        }
+        const uint32_t twice =
+            pm_calls_of(h->driver, position, "vkCmdBeginConditionalRenderingEXT") / 2;
+        h->vk.CmdEndRenderPass(buffer);
+        PM_CHECK(h->vk.EndCommandBuffer(buffer));
+        print_message("%u of the first calls of %d pipelines\n", twice, SHADERS);
+        assert_true(calls == 0 ? twice == 0 : twice >= SHADERS / 2);
+    }
+    level_destroy(&level, h);
+    pm_harness_close(h);
+}
+
 /* What people are told: of how many calls, also of submissions in which nothing is sampled. */
 static void all_calls_are_told(void **state)
 {
@@ -261,6 +302,7 @@ int main(void)
         PM_LAYERED_TEST(exactly_one_of_the_two_runs),
         PM_LAYERED_TEST(in_several_queues),
         PM_LAYERED_TEST(by_the_other_submit),
+        PM_LAYERED_TEST(each_pipeline_has_its_own_chance),
         PM_LAYERED_TEST(all_calls_are_told),
         PM_LAYERED_TEST(none_are_told_of_what_failed),
         PM_LAYERED_TEST(failures),

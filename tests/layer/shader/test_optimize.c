@@ -193,7 +193,24 @@ static void a_sampled_call_binds_back_what_was_bound(void **state)
     pm_harness_close(&h);
 }
 
-/* A published timing profile of exactly this module on this device decides without a trial. */
+/* A handle that the driver gives once more is another pipeline's: what stood for the first does not
+ * stand for it. */
+static void a_handle_comes_again(void **state)
+{
+    (void)state;
+    optimized_open(&h);
+    const VkPipeline compute = optimized_compute(&h);
+    for (int i = 0; i < 3; i++)
+        assert_true(is_replaced(compute, COMPUTE));
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    h.driver->give_again(compute);
+    const VkPipeline other = pm_harness_make_compute(&h);
+    assert_ptr_equal(other, compute);
+    assert_false(is_replaced(other, COMPUTE));
+    h.vk.DestroyPipeline(h.device, other, NULL);
+    pm_harness_close(&h);
+}
+
 /* A query of statistics never runs with a specialized pipeline, not even one of a pool that was
  * made after the pipeline was bound. */
 static void a_pool_may_come_after_the_bind(void **state)
@@ -231,6 +248,85 @@ static void a_pool_may_come_after_the_bind(void **state)
     assert_ptr_equal(optimized_bound(&h, position, 1), compute);
     h.vk.DestroyQueryPool(h.device, pool, NULL);
     h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* Where a query of statistics may begin anywhere, it is known what was bound last at each bind
+ * point, however many binds there were and whatever came between: its own is put back before the
+ * query. */
+static void what_was_bound_last_is_put_back(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline compute[2] = {optimized_compute(&h), optimized_compute(&h)};
+    const VkPipeline graphics = optimized_graphics(&h);
+    const VkPipeline best = optimized_effective(&h, compute[1], COMPUTE);
+    assert_true(is_replaced(compute[0], COMPUTE) && best != compute[1]);
+    (void)is_replaced(graphics, GRAPHICS);
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    pm_harness_begin(&h, secondary, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    PM_CHECK(h.vk.EndCommandBuffer(secondary));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 6; i++)
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+        uint64_t position = h.driver->position();
+        h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+        const bool variant = optimized_bound(&h, position, 0) != graphics;
+        position = h.driver->position();
+        h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+        /* By bind point: the graphics pipeline's own, where a variant stood, and the last. */
+        assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1 + variant);
+        assert_ptr_equal(optimized_bound(&h, position, variant), compute[1]);
+        if (variant)
+            assert_ptr_equal(optimized_bound(&h, position, 0), graphics);
+        /* While it is active nothing else is bound. */
+        for (int i = 0; i < 3; i++) {
+            position = h.driver->position();
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+            assert_ptr_equal(optimized_bound(&h, position, 0), compute[i & 1]);
+        }
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        h.vk.CmdEndQuery(buffer, pool, 0);
+        for (int i = 0; i < 3; i++) {
+            position = h.driver->position();
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[1]);
+            assert_ptr_equal(optimized_bound(&h, position, 0), best);
+        }
+        /* What secondary ones leave bound is not known, and put back it would be wrong. */
+        h.vk.CmdExecuteCommands(buffer, 1, &secondary);
+        position = h.driver->position();
+        h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+        h.vk.CmdEndQuery(buffer, pool, 0);
+        assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    }
+    for (int i = 0; i < 6; i++)
+        h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    /* Nothing is left of it in the next recording. */
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    for (int i = 0; i < 2; i++)
+        h.vk.DestroyPipeline(h.device, compute[i], NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
     pm_harness_close(&h);
 }
 
@@ -561,7 +657,9 @@ int main(void)
         PM_LAYERED_TEST(it_is_built_in_the_background),
         PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
+        PM_LAYERED_TEST(a_handle_comes_again),
         PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
+        PM_LAYERED_TEST(what_was_bound_last_is_put_back),
         PM_LAYERED_TEST(a_timing_profile_binds_nothing),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),
         PM_LAYERED_TEST(refusals_leave_the_pipeline_as_it_is),

@@ -44,7 +44,7 @@ bound "Piecemeal, in a window, p = 0.01" "$kinds" 40 40
 kinds="bind2 gbind2 kbind2 kgbind2 qbind2 qgbind2"
 PM_STANDS=0.01 measure 0.01 "$kinds"
 bound "$outside" "$kinds" 16 16 115 115 16 16
-bound "$outside, where variants stand" "$kinds" 20 20 115 115 40 40
+bound "$outside, where variants stand" "$kinds" 20 20 115 115 48 48
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115 100 100
 bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115 115 115
 [ $failed = 0 ] || fail "more instructions than they may take"

@@ -61,6 +61,7 @@ struct pm_timed {
     uint32_t turn;   /* of a render pass instance that executes secondary command buffers: the use
                         of the track, + 1; 0: none (trial/executed_passes.h) */
     bool mixed;      /* likewise: not all in it has this side */
+    bool awaited;    /* likewise: one may be timed, now or later */
     bool inherited;  /* in a secondary command buffer: how large its render area is says only what
                         executes that */
     int64_t charged; /* for the pair, by its first half (trial/budget.h) */

@@ -6,7 +6,24 @@ enum {
     BUSY = -1,            /* of a track's turn: a thread is about to begin a use, or to end one */
     MOST_UNMEASURED = 64, /* uses */
     SETTLES = 2,          /* heartbeats until what was recorded before a trial woke is executed */
+    FORGETS = 4,          /* pairs until half of the instances that were missing are forgotten */
 };
+
+/* Of a track's `turns`: the use that has begun, beside the latest that is over. */
+static uint32_t begun(uint64_t turns)
+{
+    return (uint32_t)turns;
+}
+
+static uint32_t ended(uint64_t turns)
+{
+    return (uint32_t)(turns >> 32);
+}
+
+static uint64_t turns_of(uint32_t begun, uint32_t ended)
+{
+    return (uint64_t)ended << 32 | begun;
+}
 
 /* Of the use with that turn. */
 static bool is_first_half(uint32_t turn)
@@ -64,18 +81,29 @@ static void wait_for_seat(struct pm_trial *trial, uint64_t heartbeat)
 
 /* ---- where a secondary one is recorded ---- */
 
+/* Both sides of it were not timed for so long that no use begins. */
+static bool is_given_up(const struct trial_track *track)
+{
+    return atomic_load(&track->unmeasured) >= MOST_UNMEASURED;
+}
+
 /* The use that has begun of the track, or the next one. 0: none may begin, or another thread does
  * it just now, or what was recorded before the trial woke may yet be executed. */
 static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *track,
                       uint64_t heartbeat)
 {
     struct pm_trial *trial = candidate->trial;
-    uint32_t none = 0, use;
+    uint64_t turns = atomic_load(&track->turns);
+    uint32_t use;
     int64_t charged;
-    if (heartbeat < atomic_load(&trial->since) + SETTLES ||
-        !atomic_compare_exchange_strong(&track->turn, &none, (uint32_t)BUSY))
-        return none != (uint32_t)BUSY ? none : 0;
-    const bool in_vain = atomic_load(&track->unmeasured) >= MOST_UNMEASURED;
+    if (heartbeat < atomic_load(&trial->since) + SETTLES)
+        return 0;
+    do
+        if (begun(turns) != 0)
+            return begun(turns) != (uint32_t)BUSY ? begun(turns) : 0;
+    while (!atomic_compare_exchange_weak(&track->turns, &turns,
+                                         turns_of((uint32_t)BUSY, ended(turns))));
+    const bool in_vain = is_given_up(track);
     const bool begins = !in_vain && pm_trial_next_of(trial, track, heartbeat, &use, &charged);
     if (in_vain)
         pm_trial_is_untimed(candidate);
@@ -85,7 +113,7 @@ static uint32_t begin(const struct pm_candidate *candidate, struct trial_track *
         atomic_fetch_add(&track->unmeasured, 1);
     }
     const uint32_t turn = begins ? use + 1 : 0;
-    atomic_store(&track->turn, turn);
+    atomic_store(&track->turns, turns_of(turn, ended(turns)));
     return turn;
 }
 
@@ -109,6 +137,9 @@ bool pm_executed_pass_join(const struct pm_candidate *candidate, struct pm_pass_
     const uint32_t turn = track != NULL ? begin(candidate, track, heartbeat) : 0;
     *timed = turn != 0 ? pm_trial_use_of(trial, track, turn - 1, what)
                        : (struct pm_timed){.trial = trial};
+    if (track != NULL)
+        timed->track = (uint32_t)(track - trial->tracks);
+    timed->awaited = track == NULL || !is_given_up(track);
     timed->turn = turn;
     timed->inherited = true;
     return true;
@@ -132,44 +163,77 @@ static void charge_again(struct pm_device *device, struct pm_trial *trial)
 /* Whether the use goes on for one more instance, since this one has both sides. */
 static bool goes_on(struct trial_track *track, const struct pm_timed *use)
 {
-    return use->mixed && atomic_load(&track->turn) == use->turn &&
-           !atomic_exchange(&track->mixed, true);
+    return use->mixed && begun(atomic_load(&track->turns)) == use->turn &&
+           atomic_exchange(&track->mixed, use->turn) != use->turn;
 }
 
-/* An instance that executes it has ended. Whether it is that one whose turn it is to be timed, of
- * as many as executed the use before: with each pair it is the next one's. */
+/* Of the uses before that of this turn the latest was executed in so many instances. What comes
+ * only in some frames has its turn as well, and both halves of a pair are of as many. */
+static void note_instances(struct trial_track *track, uint32_t turn, uint32_t instances)
+{
+    const uint32_t most =
+        instances > atomic_load(&track->most) ? instances : atomic_load(&track->most);
+    uint32_t before = atomic_load(&track->before);
+    atomic_store(&track->most, is_first_half(turn) ? 0 : most);
+    if (!is_first_half(turn))
+        return;
+    if (most > before)
+        before = most;
+    else if (turn / 2 % FORGETS == 0)
+        before = (before + most) / 2;
+    atomic_store(&track->before, before);
+}
+
+/* One more instance that executes the use; its number is among those, from 0 on. false: one of a
+ * later use was counted. */
+static bool count_instance(struct trial_track *track, uint32_t turn, uint32_t *number)
+{
+    uint64_t counted = atomic_load(&track->counted), next;
+    bool same;
+    do {
+        const uint32_t of = (uint32_t)(counted >> 32);
+        if (of != 0 && (int32_t)(turn - of) < 0)
+            return false;
+        same = of == turn;
+        next = same ? counted + 1 : (uint64_t)turn << 32 | 1;
+    } while (!atomic_compare_exchange_weak(&track->counted, &counted, next));
+    *number = same ? (uint32_t)counted : 0;
+    if (!same)
+        note_instances(track, turn, (uint32_t)counted);
+    return true;
+}
+
+/* An instance that executes it has ended. Whether it is that one whose turn it is to be timed: with
+ * each pair it is the next one's. */
 static bool is_next(struct trial_track *track, const struct pm_timed *use)
 {
-    const uint32_t number = atomic_fetch_add(&track->instances, 1);
+    uint32_t number;
+    if (!count_instance(track, use->turn, &number))
+        return false;
     const uint32_t before = atomic_load(&track->before), first = use->trial->seed & INT32_MAX;
     return number == (first + use->pair) % (before > 1 ? before : 1);
 }
 
-/* What executes it has ended, and so the use is over. instance: it could be timed. true: it is to
- * be, and has what was charged. */
+/* What executes it has ended, and so the use is over, in one step. instance: it could be timed.
+ * true: it is to be, and has what was charged. */
 static bool end_use(struct pm_device *device, struct pm_timed *use, bool instance)
 {
     struct pm_trial *trial = use->trial;
     struct trial_track *track = &trial->tracks[use->track];
-    uint32_t turn = use->turn;
-    if (turn == 0 || goes_on(track, use))
+    if (use->turn == 0 || goes_on(track, use))
         return false;
-    const bool ends = atomic_compare_exchange_strong(&track->turn, &turn, (uint32_t)BUSY);
-    if (ends) {
-        atomic_store(&track->mixed, false);
-        atomic_store(&track->ended, use->turn);
-        if (instance)
-            atomic_store(&track->before, atomic_exchange(&track->instances, 0));
-    } else if (atomic_load(&track->ended) == use->turn) {
+    uint64_t turns = atomic_load(&track->turns);
+    while (begun(turns) == use->turn &&
+           !atomic_compare_exchange_weak(&track->turns, &turns, turns_of(0, use->turn)))
+        ;
+    const bool ends = begun(turns) == use->turn;
+    if (!ends && ended(turns) != use->turn)
+        return false;
+    if (!ends)
         charge_again(device, trial);
-    } else {
-        return false;
-    }
     const bool timed = instance && is_next(track, use);
     if (timed && is_first_half(use->turn))
         use->charged = atomic_exchange(&track->charged, 0);
-    if (ends)
-        atomic_store(&track->turn, 0);
     return timed;
 }
 
@@ -183,6 +247,7 @@ static void merge(struct pm_device *device, struct pm_pass_instance *pass, struc
             continue;
         const bool mixed = found->mixed || use.mixed || (found->turn == 0) != (use.turn == 0) ||
                            found->variant != use.variant;
+        const bool awaited = found->awaited || use.awaited;
         /* The latest, as turns are counted: they wrap. Of two tracks one is over. */
         if (found->turn == 0 ||
             (found->track == use.track && (int32_t)(use.turn - found->turn) > 0))
@@ -190,6 +255,7 @@ static void merge(struct pm_device *device, struct pm_pass_instance *pass, struc
         else if (found->track != use.track)
             (void)end_use(device, &use, false);
         found->mixed = mixed;
+        found->awaited = awaited;
         return;
     }
     if (timed->count < PM_TIMED_MOST)
@@ -246,12 +312,13 @@ struct pm_timed_uses pm_executed_pass_ended(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
     struct pm_timed_uses timed = {.count = 0};
-    /* What is sampled now may be timed in the next frame. */
-    pass->worth = pass->timed.count > 0 || pass->untimed;
+    /* What was worth it and is sampled now may be timed in the next frame. */
+    pass->worth = pass->untimed && pass->started;
     const bool counts = pass->started && !pass->unknown && !pass->untimed &&
                         !pm_sampling_is_paused(command->device->sampling);
     for (uint32_t i = 0; i < pass->timed.count; i++) {
         struct pm_timed *use = &pass->timed.uses[i];
+        pass->worth |= use->awaited;
         if (!end_use(command->device, use, true) || !counts || use->mixed ||
             !pm_trial_is_of_kind(use->trial, TRIAL_PASSES))
             continue;

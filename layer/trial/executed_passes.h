@@ -13,15 +13,17 @@
  * was tried when it began, the instance does not count. Where they have both sides, as some were
  * recorded before the instance before them had ended, the use goes on for one more instance. Where
  * several execute a use, also of different secondary ones, one is timed, another one with each
- * pair: they have one side by one lot, so that the others would be no further pairs. It makes a
- * pair with the same instance of another frame that has the other side, in as large a render area,
- * as single draws in secondary command buffers do (trial.h). What is of the latest use that is over
- * costs as much in further instances as a pair is expected to, and is charged.
+ * pair, of as many as there were in the last few: they have one side by one lot, so that the others
+ * would be no further pairs. It makes a pair with the same instance of another frame that has the
+ * other side, in as large a render area, as single draws in secondary command buffers do (trial.h).
+ * What is of the latest use that is over costs as much in further instances as a pair is expected
+ * to, and is charged.
  *
  * Where uses begin and are not timed on both sides, as the primary ones are kept or nested in
  * others or a secondary one that is kept holds one side, no more begin for the render pass until
- * the trial has slept. If none made a pair it is one for sessions (sessions.h). Nor does one begin
- * in the first frames of a trial that has woken: what was recorded before has no part in it.
+ * the trial has slept, and its instances get no timestamps. If none made a pair it is one for
+ * sessions (sessions.h). Nor does one begin in the first frames of a trial that has woken: what was
+ * recorded before has no part in it.
  *
  * Of at most PM_TIMED_MOST trials uses begin, as an instance has room for no more: each has a seat.
  * The others wait until one of these is over, asleep or not used, and cost nothing.

@@ -225,9 +225,12 @@ static bool takes_part(const struct pm_trial *trial, const struct pm_candidate *
     return c != NULL;
 }
 
-/* Under the lock. */
+/* What was recorded of a render pass instance with the game's own, before it could be known that it
+ * is of the trial, is on one side of a pair alone. Under the lock. */
 static void add_candidate(struct pm_trial *trial, struct pm_candidate *candidate)
 {
+    if (atomic_load(&trial->kind) != TRIAL_CALLS)
+        pm_trial_begin_pairs(trial);
     candidate->trial = trial;
     candidate->gone = forget;
     candidate->next = trial->first;

@@ -50,9 +50,10 @@ uint32_t pm_trial_uses(const struct pm_trial *trial)
 static struct trial_track *take_over(struct trial_track *track, uint64_t what)
 {
     begin_pair(track);
-    atomic_store(&track->turn, 0);
-    atomic_store(&track->ended, 0);
-    atomic_store(&track->instances, 0);
+    atomic_store(&track->turns, 0);
+    atomic_store(&track->counted, 0);
+    atomic_store(&track->most, 0);
+    atomic_store(&track->before, 0);
     atomic_store(&track->unmeasured, 0);
     atomic_store(&track->sides, 0);
     atomic_store(&track->what, what);

@@ -45,14 +45,16 @@ struct trial_track {
     _Atomic uint32_t from;    /* the first pair that counts: those before were of another trial, or
                                  of this one before it began anew */
     /* Of what secondary command buffers take part in (executed_passes.h): the use that those which
-     * are recorded now have, + 1; 0: none has begun. Whether what executed it last had another
-     * side, too. The latest that is over, + 1; 0: none is. In how many instances that was executed
-     * so far, and the one before it. What was charged for the latest pair and is not settled. Uses
-     * that began since both sides were timed; and which of them were since, as bits. */
-    _Atomic uint32_t turn;
-    _Atomic bool mixed;
-    _Atomic uint32_t ended;
-    _Atomic uint32_t instances, before;
+     * are recorded now have, + 1 (0: none has begun), and in the upper half the latest that is
+     * over, + 1 (0: none is); they change in one step. The latest that went on for an instance,
+     * + 1. In how many instances was executed what was executed last, with its use, + 1, in the
+     * upper half; the most of the pair that is executed now; and how many are taken to come. What
+     * was charged for the latest pair and is not settled. Uses that began since both sides were
+     * timed; and which of them were since, as bits. */
+    _Atomic uint64_t turns;
+    _Atomic uint32_t mixed;
+    _Atomic uint64_t counted;
+    _Atomic uint32_t most, before;
     _Atomic int64_t charged;
     _Atomic uint32_t unmeasured, sides;
     struct trial_pair pending[TRIAL_PENDING];

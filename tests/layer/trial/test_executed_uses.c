@@ -4,6 +4,8 @@
 #include "layer/trial/trial_state.h"
 #include "tests/cmocka_includes.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,6 +151,100 @@ static void of_several_instances_each_is_timed_in_turn(void **state)
         assert_int_equal(timed[i], PAIRS / INSTANCES);
 }
 
+/* As a reflection does that is drawn in each second frame. */
+static void what_comes_in_some_frames_is_timed_too(void **state)
+{
+    enum { FRAMES = 64 };
+    (void)state;
+    for (uint32_t rare = 0; rare < 2; rare++) {
+        uint32_t timed[2] = {0};
+        for (uint32_t frame = 0; frame < FRAMES; frame++) {
+            const struct pm_timed use = join();
+            for (uint32_t i = 0; i < 1 + (frame % 2 == rare); i++)
+                timed[i] += execute(use);
+        }
+        assert_in_range(timed[0], FRAMES / 4, FRAMES);
+        assert_in_range(timed[1], FRAMES / 8, FRAMES);
+    }
+}
+
+/* What does not come any more is not waited for for long. */
+static void what_is_gone_is_forgotten(void **state)
+{
+    enum { MANY = 16, FRAMES = 48 };
+    (void)state;
+    for (uint32_t frame = 0; frame < 4; frame++)
+        (void)execute_in(join(), MANY);
+    for (uint32_t frame = 0; frame < FRAMES; frame++)
+        (void)execute(join());
+    for (uint32_t frame = 0; frame < FRAMES; frame++)
+        assert_int_equal(execute(join()), 1);
+}
+
+/* ---- threads ---- */
+
+enum { THREADS = 2, ROUNDS = 60000 };
+
+static struct threads {
+    struct pm_command commands[THREADS];
+    struct pm_timed use;
+    _Atomic uint32_t round, done, timed;
+} threads;
+
+/* For a moment only: whoever sleeps does not wake at the same time as others. */
+static void await(const _Atomic uint32_t *what, uint32_t value)
+{
+    for (uint32_t i = 1; atomic_load(what) != value; i++)
+        if (i % 4096 == 0)
+            sched_yield();
+}
+
+/* Ends an instance of each round's use, as the others do just then. */
+static void *end_instances(void *command)
+{
+    struct pm_command *mine = command;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        await(&threads.round, round);
+        mine->pass = (struct pm_pass_instance){
+            .executes = true, .started = true, .timed = {.uses = {threads.use}, .count = 1}};
+        atomic_fetch_add(&threads.timed, pm_executed_pass_ended(mine).count);
+        atomic_fetch_add(&threads.done, 1);
+    }
+    return NULL;
+}
+
+/* Each has a number of its own, and all but one are charged. */
+static void instances_end_on_many_threads(void **state)
+{
+    pthread_t ids[THREADS];
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        (void)execute_in(join(), THREADS);
+    atomic_store(&made->trial.cost.expected, EXPECTED);
+    memset(&threads, 0, sizeof threads);
+    for (int i = 0; i < THREADS; i++) {
+        threads.commands[i].device = &made->device;
+        assert_int_equal(pthread_create(&ids[i], NULL, end_instances, &threads.commands[i]), 0);
+    }
+    uint32_t timed = 0, charged = 0;
+    for (uint32_t round = 1; round <= ROUNDS; round++) {
+        threads.use = join();
+        const int64_t returned = atomic_load(&made->trials.budget.returned);
+        atomic_store(&threads.timed, 0);
+        atomic_store(&threads.round, round);
+        await(&threads.done, round * THREADS);
+        timed += atomic_load(&threads.timed) == 1;
+        charged +=
+            returned - atomic_load(&made->trials.budget.returned) == (THREADS - 1) * EXPECTED / 2;
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(ids[i], NULL);
+    assert_int_equal(timed, ROUNDS);
+    assert_int_equal(charged, ROUNDS);
+}
+
+/* ---- sides ---- */
+
 /* With both sides it goes on once, and no longer. */
 static void with_both_sides_it_goes_on_once(void **state)
 {
@@ -259,6 +355,79 @@ static void nor_is_an_open_one_joined_then(void **state)
     assert_int_equal(join().turn, open.turn);
 }
 
+static void take_one(struct pm_timed use)
+{
+    assert_int_equal(execute(use), 1);
+    use.area = 1;
+    pm_trials_take(&made->trials, &use, 1000);
+}
+
+/* What was recorded with it while a use was open is the original's, on either side. */
+static void another_pipeline_begins_pairs_anew(void **state)
+{
+    struct pm_candidate another = {.trial = NULL};
+    (void)state;
+    made->trial.compute = true;
+    made->trials.first = &made->trial;
+    atomic_store(&made->trial.awake, true);
+    const struct pm_timed open = join();
+    pm_trials_add(&made->trials, &another, true);
+    assert_ptr_equal(another.trial, &made->trial);
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + 2 * SETTLES);
+    take_one(open);
+    take_one(join());
+    assert_false(made->trial.paired);
+    take_one(join());
+    assert_true(made->trial.paired);
+}
+
+/* ---- which instances are worth their timestamps ---- */
+
+static bool is_worth(struct pm_pass_instance pass)
+{
+    pass.executes = true;
+    made->command.pass = pass;
+    (void)pm_executed_pass_ended(&made->command);
+    return made->command.pass.worth;
+}
+
+static struct pm_pass_instance instance_of(struct pm_timed use)
+{
+    return (struct pm_pass_instance){.timed = {.uses = {use}, .count = 1}};
+}
+
+/* Where none has begun yet one may in the next frame; where none is timed, none does. */
+static void what_is_given_up_is_not_worth_it(void **state)
+{
+    enum { IN_VAIN = 64 };
+    (void)state;
+    struct pm_timed none;
+    atomic_store(&made->sampling.heartbeats, WOKE_AT);
+    assert_true(joins(&made->candidate, &none));
+    assert_int_equal(none.turn, 0);
+    assert_true(is_worth(instance_of(none)));
+    atomic_store(&made->sampling.heartbeats, WOKE_AT + SETTLES);
+    for (int i = 0; i < IN_VAIN - 1; i++) {
+        const struct pm_timed use = join();
+        assert_true(is_worth(instance_of(use)));
+    }
+    (void)is_worth(instance_of(join()));
+    assert_true(joins(&made->candidate, &none));
+    assert_int_equal(none.turn, 0);
+    assert_false(is_worth(instance_of(none)));
+}
+
+/* In a window it is not known whether any trial draws in an instance. */
+static void what_is_sampled_is_worth_it_if_it_was(void **state)
+{
+    (void)state;
+    assert_false(is_worth((struct pm_pass_instance){.untimed = true}));
+    assert_true(is_worth((struct pm_pass_instance){.untimed = true, .started = true}));
+    assert_false(is_worth((struct pm_pass_instance){.started = true}));
+}
+
+/* ---- which trials have part ---- */
+
 /* Others wait, awake and at no cost, until one of those that are timed is over. */
 static void no_more_trials_than_an_instance_has_room_for(void **state)
 {
@@ -293,7 +462,7 @@ static void without_room_it_does_not_count(void **state)
                                     .timed = {.count = PM_TIMED_MOST}};
     struct pm_timed use;
     assert_false(pm_executed_pass_join(&made->candidate, &part, &use));
-    assert_int_equal(atomic_load(&made->trial.tracks[0].turn), 0);
+    assert_int_equal(atomic_load(&made->trial.tracks[0].turns), 0);
     part.timed.count = 0;
     assert_false(counts_beside((struct pm_command){.pass = part}));
 }
@@ -325,16 +494,22 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_executed_again_is_charged, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_several_instances_each_is_timed_in_turn, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(what_comes_in_some_frames_is_timed_too, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(instances_end_on_many_threads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(none_begins_where_the_trial_has_just_woken, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(nor_is_an_open_one_joined_then, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(another_pipeline_begins_pairs_anew, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_trials_than_an_instance_has_room_for, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_none_is_timed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_more_begin_where_one_side_is_timed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_given_up_is_not_worth_it, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_sampled_is_worth_it_if_it_was, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_room_it_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_single_draws_it_does_not_count, set_up, tear_down),
         cmocka_unit_test_setup_teardown(of_what_is_timed_one_by_one_there_is_none, set_up,

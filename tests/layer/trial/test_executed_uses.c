@@ -183,7 +183,7 @@ static void what_is_gone_is_forgotten(void **state)
 
 /* ---- threads ---- */
 
-enum { THREADS = 2, ROUNDS = 60000 };
+enum { THREADS = 2, ROUNDS = 30000 };
 
 static struct threads {
     struct pm_command commands[THREADS];

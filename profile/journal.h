@@ -71,7 +71,7 @@ struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
  * again. */
 struct pm_journal_entry *pm_journal_try(struct pm_journal *journal, const struct pm_shader_key *key,
                                         struct pm_error *error);
-/* It did no harm, and is not bound any more but by recordings that were made before. Nothing
+/* It did no harm, and no recording names it any more. Nothing
  * happens once the device was lost or the process has crashed. */
 void pm_journal_gone(struct pm_journal_entry *entry);
 

@@ -25,7 +25,7 @@ struct pm_candidate {
                                        first; NULL: it is one pipeline */
     struct pm_shader_key key;       /* of the shader it runs */
     struct pm_shader_key original;  /* of the shader that was made of */
-    const struct pm_specialized_shader *shader; /* that shader; outlives it */
+    const struct pm_specialized_shader *shader; /* that shader; until it is gone */
     struct pm_environment environment;          /* of its timing profiles */
     struct pm_journal_entry *entry;             /* to be told whenever it is about to be bound */
     bool is_private;                            /* nothing of it leaves the machine */
@@ -74,7 +74,11 @@ struct pm_candidate {
     void (*gone)(struct pm_candidate *candidate);
 };
 
-/* Into the log, at level info, of a variant of a shader. what NULL: nothing. */
+/* Into the log, at level info, of a variant of a game's shader. recipe: as pm_specialized_say_of
+ * has it. what NULL: nothing. */
+void pm_candidate_say(const struct pm_device *device, const struct pm_shader_key *game,
+                      const char *recipe, const char *what);
+/* The same by what was made. */
 void pm_candidate_log(const struct pm_device *device, const struct pm_specialized_shader *shader,
                       const char *what);
 

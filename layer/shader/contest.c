@@ -1,6 +1,7 @@
 #include "layer/shader/contest.h"
 
 #include "layer/core/session.h"
+#include "layer/shader/arm_shader.h"
 #include "layer/shader/contest_race.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/pipeline_build.h"
@@ -48,15 +49,16 @@ static void release_pipelines(struct pm_contest *contest)
 {
     pm_pipeline_release(contest->pipeline);
     contest->pipeline = NULL;
+    pm_pipeline_release(atomic_exchange(&contest->won_late, NULL));
     pm_pipeline_list_finish(&contest->waiting);
 }
 
 static void finish_arm(struct pm_arm *arm)
 {
-    pm_specialized_finish(&arm->shader.module);
-    free((char *)(uintptr_t)arm->shader.entry_point);
-    arm->shader.entry_point = NULL;
-    arm->shader.module = (struct pm_specialized){0};
+    if (arm->shader)
+        pm_arm_shader_finish(arm->shader);
+    pm_arm_shader_release(arm->shader);
+    arm->shader = NULL;
 }
 
 void pm_contests_destroy(struct pm_contests *contests)
@@ -67,10 +69,9 @@ void pm_contests_destroy(struct pm_contests *contests)
     for (struct pm_contest *contest = contests->first, *next; contest; contest = next) {
         next = contest->next;
         release_pipelines(contest);
-        for (uint32_t a = 0; a < contest->halving.count; a++) {
-            pm_contest_unnote(contest, a);
+        for (uint32_t a = 0; a < contest->halving.count; a++)
             finish_arm(&contest->arms[a]);
-        }
+        free(contest->arms);
         free(contest);
     }
     free(contests);
@@ -108,8 +109,12 @@ static struct pm_contest *begin(struct pm_contests *contests, const struct pm_sh
                                 const struct pm_pipeline *pipeline)
 {
     struct pm_contest *contest = calloc(1, sizeof *contest);
-    if (!contest)
+    if (contest)
+        contest->arms = calloc(PM_HALVING_MOST, sizeof *contest->arms);
+    if (!contest || !contest->arms) {
+        free(contest);
         return NULL;
+    }
     contest->owner = contests;
     contest->record = record;
     contest->base = base;
@@ -196,12 +201,11 @@ void pm_contests_unblock(struct pm_contests *contests)
 
 /* ---- arms ---- */
 
-static bool is_another(const struct pm_contest *contest, const struct pm_arm *arm)
+static bool is_another(const struct pm_contest *contest, const struct pm_shader_key *key)
 {
     for (uint32_t a = 0; a < contest->halving.count; a++) {
-        const struct pm_arm *other = &contest->arms[a];
-        if (other != arm && other->shader.module.words.count > 0 &&
-            pm_shader_key_equal(&other->shader.key, &arm->shader.key))
+        const struct pm_specialized_shader *other = contest->arms[a].shader;
+        if (other && pm_shader_key_equal(&other->key, key))
             return true;
     }
     return false;
@@ -265,49 +269,32 @@ static bool changes_nothing(const struct pm_contest *contest, const struct pm_ar
     return contest->base && !is_recipe(&arm->choice) && !arm->choice.subgroup_size;
 }
 
-/* Its words and key. */
-static bool make(struct pm_contest *contest, struct pm_arm *arm)
+/* Its words and key. false: there are none. */
+static bool make_of(struct pm_contest *contest, const struct pm_arm *arm,
+                    struct pm_specialized_shader *shader)
 {
-    struct pm_contests *contests = contest->owner;
-    struct pm_specialized_shader *shader = &arm->shader;
+    const struct pm_contests *contests = contest->owner;
     struct pm_error error = {0};
-    if (changes_nothing(contest, arm))
-        return false;
-    *shader = describe(contest);
     if (!shader->entry_point ||
         !pm_recipe_shader_make(contests->device, contest->record, &arm->choice, contest->withheld,
                                shader, &error)) {
         log_arm(contest, arm, error.message);
         return false;
     }
-    return shader->module.words.count > 0 && !is_another(contest, arm) &&
+    return shader->module.words.count > 0 && !is_another(contest, &shader->key) &&
            !was_left(contests, shader) && !pm_journal_holds(contests->journal, &shader->key);
 }
 
-bool pm_contest_note(struct pm_contest *contest, uint32_t index, struct pm_error *error)
+/* Its shader, if it is to take part. */
+static void make(struct pm_contest *contest, struct pm_arm *arm)
 {
-    struct pm_arm *arm = &contest->arms[index];
-    if (arm->noted)
-        return true;
-    struct pm_journal_entry *entry =
-        pm_journal_try(contest->owner->journal, &arm->shader.key, error);
-    if (entry)
-        arm->shader.entry = entry;
-    return arm->noted = entry != NULL;
-}
-
-void pm_contest_unnote(struct pm_contest *contest, uint32_t index)
-{
-    struct pm_arm *arm = &contest->arms[index];
-    if (arm->noted)
-        pm_journal_gone(arm->shader.entry);
-    arm->noted = false;
-}
-
-void pm_contest_note_chosen(struct pm_contest *contest, uint32_t index)
-{
-    pm_journal_write(contest->owner->journal, &contest->arms[index].shader.key, NULL);
-    pm_contest_unnote(contest, index);
+    if (changes_nothing(contest, arm))
+        return;
+    struct pm_specialized_shader shader = describe(contest);
+    if (make_of(contest, arm, &shader))
+        arm->shader = pm_arm_shader_create(&shader);
+    if (!arm->shader)
+        pm_arm_shader_finish(&shader);
 }
 
 /* ---- pairs ---- */
@@ -412,7 +399,7 @@ void pm_contest_give_up(struct pm_contest *contest)
 /* What is kept of an arm, but for the verdict. */
 static struct pm_kept_variant named(const struct pm_contest *contest, uint32_t index)
 {
-    const struct pm_specialized_shader *shader = &contest->arms[index].shader;
+    const struct pm_specialized_shader *shader = contest->arms[index].shader;
     const int64_t now = time(NULL);
     return (struct pm_kept_variant){
         .key = shader->key,
@@ -448,12 +435,11 @@ bool pm_contest_make(struct pm_contest *contest, uint32_t index)
         if (arm->made)
             continue;
         arm->made = true;
-        if (make(contest, arm))
+        make(contest, arm);
+        if (arm->shader)
             recall(contest, a);
-        else
-            finish_arm(arm);
     }
-    return contest->arms[index].shader.module.words.count > 0;
+    return contest->arms[index].shader != NULL;
 }
 
 /* ---- the end ---- */
@@ -474,6 +460,22 @@ static void keep_loser(const struct pm_contest *contest, uint32_t index)
     pm_verdicts_put(pm_session_verdicts(contest->owner->device->instance), &kept);
 }
 
+/* Of what was not chosen nothing is made any more. */
+static void keep_chosen(struct pm_contest *contest, bool won)
+{
+    for (uint32_t a = 0; a < contest->halving.count; a++)
+        if (a != contest->winner || !contest->arms[a].tried)
+            finish_arm(&contest->arms[a]);
+    contest->arms[0] = contest->arms[contest->winner];
+    contest->winner = contest->current = 0;
+    contest->halving.count = 1;
+    if (contest->arms[0].shader)
+        contest->arms[0].shader->timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
+    struct pm_arm *chosen = realloc(contest->arms, sizeof *chosen);
+    if (chosen)
+        contest->arms = chosen;
+}
+
 void pm_contest_finish(struct pm_contest *contest, bool won)
 {
     char of[PM_CONTEST_NAME], name[PM_VARIANT_NAME] = "";
@@ -492,10 +494,6 @@ void pm_contest_finish(struct pm_contest *contest, bool won)
     }
     pm_log_info(contest->owner->device->instance->log, "%s: of %u variants %s%s", of, tried,
                 won ? "the fastest is " : "none is faster", name);
-    /* Of what did not win nothing is made any more. */
-    for (uint32_t a = 0; a < contest->halving.count; a++)
-        if (a != contest->winner)
-            finish_arm(&contest->arms[a]);
-    contest->arms[contest->winner].shader.timing = won ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED;
+    keep_chosen(contest, won);
     contest->owner->open--;
 }

@@ -18,7 +18,7 @@
  * in races (contest_race.h), since others may have another module.
  *
  * A variant whose words another one has, or which an earlier session's trial left, does not take
- * part. Here is no pipeline: optimize_contest.c builds them.
+ * part. Here is no pipeline: optimize_contest.h has those.
  *
  * What cannot win any more goes, its pipeline once no recording names it (hold.h), so that others
  * have its room.
@@ -39,12 +39,11 @@ struct pm_optimized;
 /* One of the variants. */
 struct pm_arm {
     struct pm_variant_choice choice;
-    struct pm_specialized_shader shader; /* module.words.count 0: it takes no part */
+    struct pm_specialized_shader *shader; /* arm_shader.h; NULL: it takes no part */
     struct pm_optimized *built; /* for the contest's pipeline; that pipeline's; NULL: not */
     bool made;                  /* the shader was, or cannot be */
     bool failed;                /* it cannot be built */
     bool tried;                 /* it was chosen: its own trial has the verdict */
-    bool noted;                 /* the journal has it, and it was not taken off */
 };
 
 enum pm_contest_state {
@@ -62,8 +61,8 @@ struct pm_contest {
     uint32_t withheld; /* enum pm_part: of the shader, which no variant may have */
     struct pm_halving halving;
     struct pm_random random; /* of the order in which variants are measured */
-    struct pm_arm arms[PM_HALVING_MOST];
-    bool paired;              /* the pairs take part */
+    struct pm_arm *arms;     /* PM_HALVING_MOST; once it is over what was chosen, if anything was */
+    bool paired;             /* the pairs take part */
     uint32_t current, winner; /* arms */
     _Atomic uint32_t state;   /* enum pm_contest_state */
     _Atomic bool due;         /* something came of it; set by any thread */
@@ -76,9 +75,12 @@ struct pm_contest {
                           it is idle, or blocked */
     bool blocked;      /* it goes on when there is room for one more variant */
     bool measuring;    /* the current arm is */
-    bool built, refused;             /* an arm was by the driver, in this session */
-    struct pm_pipeline *pipeline;    /* that is measured with; referenced; NULL: none */
-    struct pm_pipeline_list waiting; /* that have the shader, too, for when it is over */
+    bool built, refused;                    /* an arm was by the driver, in this session */
+    struct pm_pipeline *pipeline;           /* that is measured with; referenced; NULL: none */
+    _Atomic(struct pm_pipeline *) won_late; /* whose trial went on after the contest was over, and
+                                               found it faster; referenced; set by the poller's
+                                               thread; NULL: none */
+    struct pm_pipeline_list waiting;        /* that have the shader, too, for when it is over */
     struct pm_contest *next;
 };
 
@@ -130,16 +132,9 @@ void pm_contest_give_up(struct pm_contest *contest);
  * them counts as seen. false: it takes no part. */
 bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
 
-/* Writes down in the journal that the arm is about to be given to the driver, or to be bound.
- * false: it cannot be. */
-bool pm_contest_note(struct pm_contest *contest, uint32_t arm, struct pm_error *error);
-/* It was measured, or is not bound any more: it is taken off the journal, if it is there. */
-void pm_contest_unnote(struct pm_contest *contest, uint32_t arm);
-/* One that was noted is chosen: the journal keeps it, as any variant. */
-void pm_contest_note_chosen(struct pm_contest *contest, uint32_t arm);
-
 /* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
 void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);
 
-/* It is over: keeps for later sessions what lost. won: the winner was found faster once more. */
+/* It is over: keeps for later sessions what lost, and in memory what was chosen alone. won: the
+ * winner was found faster once more. */
 void pm_contest_finish(struct pm_contest *contest, bool won);

@@ -43,7 +43,7 @@ static uint32_t point_of(const struct pm_variant_choice *choice)
 
 uint32_t pm_contest_point(const struct pm_arm *arm)
 {
-    return arm->shader.base ? 0 : point_of(&arm->choice);
+    return arm->shader && arm->shader->base ? 0 : point_of(&arm->choice);
 }
 
 /* false: nothing here makes it. sizes: the subgroup sizes that may be required, as bits. */

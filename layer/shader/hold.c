@@ -31,7 +31,12 @@ void pm_hold_close(struct pm_hold *hold)
     atomic_store(&hold->closed, true);
 }
 
+bool pm_hold_is_idle(const struct pm_hold *hold)
+{
+    return atomic_load(&hold->references) == 1;
+}
+
 bool pm_hold_is_free(const struct pm_hold *hold)
 {
-    return atomic_load(&hold->closed) && atomic_load(&hold->references) == 1;
+    return atomic_load(&hold->closed) && pm_hold_is_idle(hold);
 }

@@ -28,6 +28,9 @@ bool pm_hold_take(struct pm_hold *hold);
 /* A recording's, or the owner's. NULL is allowed. */
 void pm_hold_release(struct pm_hold *hold);
 
+/* No recording has it just now. */
+bool pm_hold_is_idle(const struct pm_hold *hold);
+
 /* The owner's, both. */
 void pm_hold_close(struct pm_hold *hold);
 bool pm_hold_is_free(const struct pm_hold *hold); /* closed, and no recording has it */

@@ -1,6 +1,6 @@
 /*
  * The optimizer's inside: optimize.c has it, optimize_at_once.c the part about what earlier
- * sessions proved, optimize_contest.c that about A-Z testing, with what all need (optimizer.h).
+ * sessions proved, optimize_contest.h those about A-Z testing, with what all need (optimizer.h).
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 /* Has the job look for what is to be done; any thread. */
 void pm_optimizer_wake(struct pm_optimizer *optimizer);
 
-/* ---- optimize_contest.c ---- */
+/* ---- optimize_contest_enter.c ---- */
 
 /* A pipeline takes part in its shader's contest, or gets its winner: of the original, where there
  * is nothing else for it; or where its specialized variant is proven, of what recipes make of that.
@@ -21,8 +21,12 @@ void pm_optimizer_wake(struct pm_optimizer *optimizer);
 bool pm_optimizer_enter_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);
 bool pm_optimizer_enter_over(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);
 
+/* ---- optimize_contest_told.c ---- */
+
 /* The game has destroyed a pipeline; any thread. */
 void pm_optimizer_leave_contest(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline);
+
+/* ---- optimize_contest.c ---- */
 
 /* Goes on with the contests that are due; on the job's thread. */
 void pm_optimizer_go_on(struct pm_optimizer *optimizer);

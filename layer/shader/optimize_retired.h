@@ -1,6 +1,7 @@
 /*
  * A-Z testing's variants that are out of their contest: what was built goes once no recording holds
- * it (hold.h), and its room is for others.
+ * it (hold.h), and its room is for others. Until then the journal has it: should the game end badly
+ * meanwhile, it may be its doing.
  *
  * Thread safety: the job's thread, but for the heartbeat's.
  */
@@ -8,7 +9,10 @@
 
 #include "layer/shader/optimizer.h"
 
-/* A variant is out of its contest: what was built goes once no recording holds it. */
+/* The journal has it no more, if it had it as what is tried for a while. */
+void pm_optimizer_unnote(struct pm_optimized *optimized);
+/* A variant is out of its contest: what was built goes, and the journal's note of it, once no
+ * recording holds it. */
 void pm_optimizer_retire(struct pm_optimizer *optimizer, struct pm_optimized *optimized);
 /* Those go that may. */
 void pm_optimizer_let_go(struct pm_optimizer *optimizer);

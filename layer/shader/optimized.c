@@ -1,5 +1,6 @@
 #include "layer/shader/optimized.h"
 
+#include "layer/shader/arm_shader.h"
 #include "layer/shader/hold.h"
 #include "layer/shader/pipeline.h"
 #include <stdlib.h>
@@ -15,6 +16,11 @@ void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized
         atomic_fetch_sub(&device->pipelines->specialized[room], 1);
     pm_built_destroy(device, &optimized->built);
     pm_passes_destroy(device, &optimized->passes);
+    if (optimized->arm_shader) {
+        optimized->shader = optimized->candidate.shader = NULL;
+        pm_arm_shader_release(optimized->arm_shader);
+        optimized->arm_shader = NULL;
+    }
 }
 
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized)

@@ -22,13 +22,16 @@ struct pm_optimized {
     struct pm_built built;        /* of one in several passes: nothing */
     struct pm_passes passes;      /* of which there are none for any other */
     const struct pm_specialized_shader *shader;
+    struct pm_specialized_shader *arm_shader; /* the same of a contest's, which it has a reference
+                                                 of; NULL: it is none's, or was emptied */
     struct pm_watch watch;     /* of a variant for values of push constants; else its count is 0 */
     struct pm_optimized *next; /* of a contest's that were built for the pipeline */
     struct pm_optimized *next_retired; /* of those that recordings still hold (retired.c) */
     struct pm_contest *contest;        /* that it takes part in; NULL: none */
     uint32_t arm;                      /* of which it is that */
-    _Atomic bool bound;                /* in the game's place, at least once */
-    _Atomic bool decided;  /* bound in the game's place, or dropped since it is not faster */
+    bool noted;           /* the journal has it as what is tried for a while (optimize_contest.h) */
+    _Atomic bool bound;   /* in the game's place, at least once */
+    _Atomic bool decided; /* bound in the game's place, or dropped since it is not faster */
     _Atomic uint32_t room; /* enum pm_room: what it takes room of */
 };
 

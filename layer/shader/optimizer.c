@@ -10,15 +10,24 @@ void pm_optimizer_set_binds(struct pm_optimizer *optimizer)
                      (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0));
 }
 
+void pm_candidate_say(const struct pm_device *device, const struct pm_shader_key *game,
+                      const char *recipe, const char *what)
+{
+    char key[PM_SHADER_KEY_TEXT];
+    if (!what)
+        return;
+    pm_shader_key_format(game, key);
+    pm_log_info(device->instance->log, "shader %.12s, specialized, %s%s", key, what, recipe);
+}
+
 void pm_candidate_log(const struct pm_device *device, const struct pm_specialized_shader *shader,
                       const char *what)
 {
-    char key[PM_SHADER_KEY_TEXT], of[PM_SPECIALIZED_OF];
+    char recipe[PM_SPECIALIZED_OF];
     if (!what)
         return;
-    pm_shader_key_format(&shader->original, key);
-    pm_specialized_say_of(shader, false, of);
-    pm_log_info(device->instance->log, "shader %.12s, specialized, %s%s", key, what, of);
+    pm_specialized_say_of(shader, false, recipe);
+    pm_candidate_say(device, &shader->original, recipe, what);
 }
 
 void pm_optimizer_give_back(struct pm_optimizer *optimizer, enum pm_room room)

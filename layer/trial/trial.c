@@ -48,8 +48,7 @@ void pm_trial_trace(struct pm_trial *trial, bool begins, const char *outcome)
     snprintf(track, sizeof track, "trial %.12s, subgroups of %" PRIu32, key,
              trial->environment.subgroup_size);
     if (begins)
-        pm_trace_begin(to, track, "trial",
-                       trial->shader != NULL ? &trial->shader->original : &trial->original);
+        pm_trace_begin(to, track, "trial", &trial->game);
     else
         pm_trace_end(to, track, outcome);
 }
@@ -195,9 +194,11 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->compute = compute;
     trial->key = candidate->key;
     trial->original = candidate->original;
-    trial->shader = candidate->shader;
-    if (candidate->shader != NULL)
+    trial->game = candidate->shader != NULL ? candidate->shader->original : candidate->original;
+    if (candidate->shader != NULL) {
+        pm_specialized_say_of(candidate->shader, false, trial->recipe);
         pm_specialized_say_of(candidate->shader, true, trial->of);
+    }
     /* Of what it is over nobody else knows anything, and so nobody asks. */
     trial->is_private = candidate->is_private || candidate->rival != NULL;
     trial->variant = candidate->variant;

@@ -266,7 +266,7 @@ static void log_said(const struct pm_trial *trial, const struct pm_trial_said *s
 {
     for (uint32_t i = 0; i < sizeof said->what / sizeof *said->what; i++)
         for (uint32_t n = 0; n < said->times[i]; n++)
-            pm_candidate_log(trial->owner->device, trial->shader, said->what[i]);
+            pm_candidate_say(trial->owner->device, &trial->game, trial->recipe, said->what[i]);
 }
 
 /* Under the lock. */

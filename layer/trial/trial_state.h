@@ -65,12 +65,13 @@ struct trial_track {
 struct pm_trial {
     struct pm_trials *owner;
     struct pm_trial *next;
-    struct pm_candidate *first;                 /* under the lock; of pipelines that are there */
-    struct pm_shader_key key, original;         /* of the variant and of what it was made of */
-    const struct pm_specialized_shader *shader; /* while there is an optimizer: what it is of */
-    char of[PM_SPECIALIZED_OF];                 /* the same for the log */
-    bool is_private;                            /* its outcome stays on the machine */
-    bool promising;                             /* others found it faster: it is tried again soon */
+    struct pm_candidate *first;         /* under the lock; of pipelines that are there */
+    struct pm_shader_key key, original; /* of the variant and of what it was made of */
+    struct pm_shader_key game;          /* the game's shader that the variant stands for */
+    char recipe[PM_SPECIALIZED_OF];     /* and which recipe's it is, for the log */
+    char of[PM_SPECIALIZED_OF];         /* likewise, with whose */
+    bool is_private;                    /* its outcome stays on the machine */
+    bool promising;                     /* others found it faster: it is tried again soon */
     bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;

@@ -5,6 +5,7 @@
 #include "counted.comp.h"
 #include "tests/patience.h"
 
+#include <malloc.h>
 #include <spirv/unified1/spirv.h>
 #include <stdlib.h>
 #include <string.h>
@@ -308,12 +309,17 @@ static void contests_leave_room_to_winners(void **state)
 }
 
 /* Of more contests than limits.variants has room for pipelines that take part, each ends, and what
- * lost goes. */
+ * lost goes: of the session's memory, too. */
 static void what_lost_leaves_its_room(void **state)
 {
     (void)state;
-    enum { SHADERS = 48, VARIANTS = 8 /* of each, and more */ };
+    enum {
+        SHADERS = 48,
+        VARIANTS = 8 /* of each, and more */,
+        BYTES = 70000 /* of each, with its pipelines */
+    };
     open_session(0.8);
+    const size_t before = mallinfo2().uordblks;
     for (uint32_t i = 0; i < SHADERS; i++)
         make(i);
     assert_true(run_until("the fastest is", SHADERS));
@@ -325,6 +331,7 @@ static void what_lost_leaves_its_room(void **state)
         run_frames(64);
     assert_int_equal(game.live, 2 * SHADERS);
     assert_true(game.made > 256 + 2 * SHADERS);
+    assert_in_range((mallinfo2().uordblks - before) / SHADERS, 0, BYTES);
     close_session();
 }
 
@@ -357,6 +364,29 @@ static void what_loses_is_not_kept(void **state)
     make(0);
     assert_true(run_until("the fastest is", 1));
     assert_true(caches[0].made >= 8); /* the first pipeline was an arm's */
+    assert_int_equal(caches[1].made, 1);
+    close_session();
+}
+
+/* So does one that nobody could tell from the game's own, and whose trial found it faster later. */
+static void what_wins_later_is_kept_too(void **state)
+{
+    (void)state;
+    memset(caches, 0, sizeof caches);
+    open_session(0.8);
+    trying.h.driver->set_callback(see_caches, NULL);
+    make(0);
+    assert_true(run_until("is tried", 1));
+    game.variant_time = 0.99;
+    game.wavers = true;
+    assert_true(run_until("none is faster", 1));
+    assert_int_equal(caches[1].made, 0);
+    game.variant_time = 0.8;
+    game.wavers = false;
+    assert_true(run_until("is used from now on", 1));
+    uint64_t until = 0;
+    while (caches[1].made == 0 && patience(&until))
+        ;
     assert_int_equal(caches[1].made, 1);
     close_session();
 }
@@ -497,6 +527,7 @@ int main(void)
         PM_LAYERED_TEST(contests_leave_room_to_winners),
         PM_LAYERED_TEST(what_lost_leaves_its_room),
         PM_LAYERED_TEST(what_loses_is_not_kept),
+        PM_LAYERED_TEST(what_wins_later_is_kept_too),
         PM_LAYERED_TEST(what_is_recorded_stays),
         PM_LAYERED_TEST(recordings_may_outlive_pipelines),
         PM_LAYERED_TEST(a_lost_device_has_no_contests),

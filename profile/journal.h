@@ -71,8 +71,8 @@ struct pm_journal_entry *pm_journal_write(struct pm_journal *journal,
  * again. */
 struct pm_journal_entry *pm_journal_try(struct pm_journal *journal, const struct pm_shader_key *key,
                                         struct pm_error *error);
-/* It did no harm, and no recording names it any more. Nothing
- * happens once the device was lost or the process has crashed. */
+/* It did no harm, and no recording names it any more. Nothing happens once the device was lost or
+ * the process has crashed. */
 void pm_journal_gone(struct pm_journal_entry *entry);
 
 /* As pm_journal_write, on a game's own thread: it neither waits for one that syncs nor syncs. NULL

@@ -3,6 +3,7 @@
 #include "tests/layer/layered.h"
 #include "tests/patience.h"
 
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,21 @@ static void settle(void)
     }
 }
 
+static long allowed; /* bytes; 0: as many as there are */
+
+/* More than before, once threads of ours have written what waits for them: they have the lowest
+ * priority, and on a busy machine that is a while. */
+static long more_than(long before)
+{
+    uint64_t until = 0;
+    long more;
+    do {
+        malloc_trim(0);
+        more = resident() - before;
+    } while (allowed > 0 && more >= allowed && patience(&until));
+    return more;
+}
+
 /* The bytes that so many pipelines cost the process. The first few bring in the code, our thread's
  * too, of which a kernel may map megabytes at once. */
 static long cost_of_pipelines(enum pm_layered how)
@@ -72,7 +88,7 @@ static long cost_of_pipelines(enum pm_layered how)
     settle();
     const long before = resident();
     make_pipelines(WARM_UP, PIPELINES);
-    return resident() - before;
+    return more_than(before);
 }
 
 static void thousands_of_pipelines_are_cheap(void **state)
@@ -81,14 +97,16 @@ static void thousands_of_pipelines_are_cheap(void **state)
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip(); /* a sanitizer's own memory grows with what is used */
 #endif
+    allowed = 0;
     const long without = pm_layered_measure(cost_of_pipelines, PM_LAYER_OFF);
+    allowed = without + ((long)8 << 20);
     const long with = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
     print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", PIPELINES, without / 1024,
                   with / 1024);
-    assert_true(with - without < (long)8 << 20);
+    assert_true(with < allowed);
     /* The words are where the next session finds them. */
     const long again = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
-    assert_true(again - without < (long)8 << 20);
+    assert_true(again < allowed);
 }
 
 static void dispatch(VkPipeline pipeline)

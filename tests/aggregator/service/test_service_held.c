@@ -77,7 +77,6 @@ static int set_up(void **state)
     struct place *place = place_create(5);
     place->keeping.samples_bytes = 1;
     place->serving.curate_seconds = 3600;
-    place->serving.request_seconds = 1;
     place_open(place);
     struct pm_storage *storage = pm_aggregator_storage(place->aggregator);
     real = storage->operations;
@@ -211,6 +210,16 @@ static void test_conflicts_to_the_end(void **state)
     assert_int_equal(http_upload(place->port, NULL, busy), 200);
 }
 
+/* How often what is kept apart may have been tried again meanwhile: it rests for five seconds, then
+ * for twice as long each time. */
+static uint32_t rests_in(int64_t nanoseconds)
+{
+    uint32_t rests = 0;
+    for (int64_t rest = 5 * PM_SECOND; nanoseconds >= rest; rest *= 2, rests++)
+        nanoseconds -= rest;
+    return rests;
+}
+
 /* Where a second upload of a game waits in vain, all of its are kept apart, and those of other
  * games are stored at once. */
 static void test_a_game_that_is_held(void **state)
@@ -220,15 +229,17 @@ static void test_a_game_that_is_held(void **state)
     place_serve(place);
     atomic_store(&conflicts, true);
     atomic_store(&conflict, PM_ERROR_TIMEOUT); /* which is not tried again at once */
+    const int64_t before = pm_now();
     for (size_t i = 0; i < 5; i++) {
         busy[i] = small_profile(place, i);
         busy[i]->game = "busy";
         assert_error(send_profile(place, busy[i]), 429, "takes too long");
         assert_int_equal(http_upload(place->port, NULL, small_profile(place, 100 + i)), 204);
     }
-    /* Two of the game, unless one of the others was tried after a rest, and the other game's. */
-    assert_in_range(atomic_load(&entered), 2 + 5, 3 + 5);
-    assert_in_range(http_metric(place->port, "piecemeal_commit_conflicts_total"), 2, 3);
+    /* Two of the game, unless others were tried after a rest, and the other game's. */
+    const uint32_t tried = atomic_load(&entered) - 5;
+    assert_in_range(tried, 2, 2 + rests_in(pm_now() - before));
+    assert_int_equal(http_metric(place->port, "piecemeal_commit_conflicts_total"), tried);
     assert_int_equal(http_metric(place->port, "piecemeal_commit_failures_total"), 0);
     assert_int_equal(place_health(place), 200);
 
@@ -295,9 +306,15 @@ static void test_slow_peer_while_folding(void **state)
         "POST /v1/uploads HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n";
     char byte;
     held.list_samples = list_slowly;
+    place->serving.request_seconds = 1;
     place_serve(place);
     atomic_store(&hold, true);
-    assert_int_equal(http_upload(place->port, NULL, small_profile(place, 1)), 204);
+    /* On a busy machine this one may be too slow, too. */
+    const struct pm_profile *profile = small_profile(place, 1);
+    long status = http_upload(place->port, NULL, profile);
+    for (uint64_t until = 0; status != 204 && status != 200;
+         status = http_upload(place->port, NULL, profile))
+        assert_true(patience(&until));
     for (uint64_t until = 0; !atomic_load(&is_held);)
         assert_true(patience(&until));
     const int fd = http_connect(place->port);

@@ -18,7 +18,7 @@
  * in races (contest_race.h), since others may have another module.
  *
  * A variant whose words another one has, or which an earlier session's trial left, does not take
- * part. Here is no pipeline: optimize_contest.h has those.
+ * part. Here is no pipeline: optimize_contest_private.h has those.
  *
  * What cannot win any more goes, its pipeline once no recording names it (hold.h), so that others
  * have its room.

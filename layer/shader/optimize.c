@@ -1,4 +1,4 @@
-#include "layer/shader/optimize_private.h"
+#include "layer/shader/optimize.h"
 
 #include "base/clock.h"
 #include "layer/core/compiler.h"
@@ -6,6 +6,7 @@
 #include "layer/core/trace.h"
 #include "layer/shader/optimize_at_once.h"
 #include "layer/shader/optimize_passes.h"
+#include "layer/shader/optimize_private.h"
 #include "layer/shader/optimize_retired.h"
 #include "layer/shader/passes_build.h"
 #include "layer/shader/specialized_shader.h"
@@ -290,7 +291,7 @@ void pm_optimize_goes_on(struct pm_device *device)
     queue_job(device->optimizer, false);
 }
 
-void pm_optimizer_wake(struct pm_optimizer *optimizer)
+static void wake(struct pm_optimizer *optimizer)
 {
     queue_job(optimizer, false);
 }
@@ -318,6 +319,7 @@ struct pm_optimizer *pm_optimizer_create(struct pm_device *device,
                                      .owner = optimizer,
                                      .name = "specialized variants",
                                      .always = true};
+    optimizer->wake = wake;
     pm_waiting_init(&optimizer->waiting);
     const struct pm_config *config = &device->instance->config;
     pm_at_once_init(&optimizer->at_once, config->limits.proven_ms_per_pipeline,

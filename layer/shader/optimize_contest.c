@@ -1,5 +1,5 @@
 /* A-Z testing: a contest goes on (contest.h), one variant at a time, until it has a winner. */
-#include "layer/shader/optimize_contest.h"
+#include "layer/shader/optimize_contest_private.h"
 
 #include "layer/shader/optimize_retired.h"
 

@@ -1,5 +1,5 @@
 /* A contest's variants are built, noted in the journal, measured, and let go. */
-#include "layer/shader/optimize_contest.h"
+#include "layer/shader/optimize_contest_private.h"
 
 #include "base/stop.h"
 #include "layer/shader/arm_shader.h"

@@ -1,5 +1,5 @@
 /* A-Z testing: pipelines that come take part in contests, or get their winners. */
-#include "layer/shader/optimize_contest.h"
+#include "layer/shader/optimize_contest_private.h"
 
 #include "layer/core/session.h"
 #include "layer/shader/specialized_shader.h"

@@ -1,11 +1,11 @@
 /* What trials say of a contest's variants: on the poller's thread, and the game's. */
-#include "layer/shader/optimize_contest.h"
+#include "layer/shader/optimize_contest_private.h"
 
 static void say_due(struct pm_optimizer *optimizer, struct pm_contest *contest)
 {
     atomic_store(&contest->due, true);
     atomic_store(&optimizer->contest_due, true);
-    pm_optimizer_wake(optimizer);
+    optimizer->wake(optimizer);
 }
 
 void pm_contest_measured(struct pm_candidate *candidate, const struct pm_anytime *seen)

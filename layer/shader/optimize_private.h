@@ -1,17 +1,12 @@
 /*
  * The optimizer's inside: optimize.c has it, optimize_at_once.c the part about what earlier
- * sessions proved, optimize_contest.h those about A-Z testing, with what all need (optimizer.h).
+ * sessions proved, optimize_contest_private.h those about A-Z testing, with what all need
+ * (optimizer.h).
  */
 #pragma once
 
 #include "layer/shader/contest.h"
-#include "layer/shader/optimize.h"
 #include "layer/shader/optimize_build.h"
-
-/* ---- optimize.c ---- */
-
-/* Has the job look for what is to be done; any thread. */
-void pm_optimizer_wake(struct pm_optimizer *optimizer);
 
 /* ---- optimize_contest_enter.c ---- */
 

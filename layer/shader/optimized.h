@@ -29,9 +29,9 @@ struct pm_optimized {
     struct pm_optimized *next_retired; /* of those that recordings still hold (retired.c) */
     struct pm_contest *contest;        /* that it takes part in; NULL: none */
     uint32_t arm;                      /* of which it is that */
-    bool noted;           /* the journal has it as what is tried for a while (optimize_contest.h) */
-    _Atomic bool bound;   /* in the game's place, at least once */
-    _Atomic bool decided; /* bound in the game's place, or dropped since it is not faster */
+    bool noted; /* the journal has it as what is tried for a while (optimize_contest_private.h) */
+    _Atomic bool bound;    /* in the game's place, at least once */
+    _Atomic bool decided;  /* bound in the game's place, or dropped since it is not faster */
     _Atomic uint32_t room; /* enum pm_room: what it takes room of */
 };
 

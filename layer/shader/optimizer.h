@@ -33,6 +33,8 @@ struct pm_optimizer {
     _Atomic bool due;      /* the job is to be queued: who wanted to was not to wait for it */
     _Atomic bool was_full; /* said once */
     struct pm_job job;     /* takes one waiting pipeline after another */
+    void (*wake)(
+        struct pm_optimizer *optimizer); /* has it look for what is to be done; any thread */
     pthread_mutex_t lock;
     /* guarded by lock: */
     bool queued;   /* the job is, or runs */

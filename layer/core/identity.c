@@ -180,9 +180,13 @@ static char *launcher_name(void)
 
 /* ---- many games on one engine ---- */
 
-/* What calls itself so may be any game, or any program. */
-static const char *const engines[] = {"darkplaces",
+/* What calls itself so may be any game, or any program: engines, and libraries that give their own
+ * name for whatever uses them; last what examples call themselves that many a program began as. */
+static const char *const engines[] = {"bgfx",
+                                      "darkplaces",
                                       "dotnet",
+                                      "FNA",
+                                      "FNA3D",
                                       "fteqw",
                                       "Godot",
                                       "Godot Engine",
@@ -211,6 +215,22 @@ static const char *const engines[] = {"darkplaces",
                                       "UnrealGame",
                                       "vkd3d",
                                       "DXVK",
+                                      "wgpu",
+                                      "wgpu-hal",
+                                      "Hello Triangle",
+                                      "Hello Vulkan",
+                                      "My Vulkan App",
+                                      "Vulkan",
+                                      "Vulkan App",
+                                      "Vulkan Application",
+                                      "Vulkan Engine",
+                                      "Vulkan Example",
+                                      "Vulkan Renderer",
+                                      "Vulkan Test",
+                                      "Vulkan Triangle",
+                                      "Vulkan Tutorial",
+                                      "VulkanApp",
+                                      "VulkanApplication",
                                       NULL};
 
 /* Arguments that say where an engine's game is, or which it is. What a player chooses (a home, a

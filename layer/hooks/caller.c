@@ -4,9 +4,11 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How their libraries' names begin. */
-static const char *const overlays[] = {"libMangoHud", "libVkLayer_MESA_overlay", "liblsfg-vk",
-                                       "libvkbasalt", "steamoverlayvulkanlayer", NULL};
+/* How their libraries' names begin. Layers that make no pipelines are none, as OBS' vkcapture and
+ * gamescope's for the games in it. */
+static const char *const overlays[] = {
+    "libMangoHud", "libVkLayer_MESA_overlay", "liblsfg-vk", "libvkbasalt",
+    "libvkshade.", "steamoverlayvulkanlayer", NULL};
 
 struct search {
     uintptr_t address;

@@ -122,6 +122,30 @@ static void names_of_games_on_engines(void **state)
          "hl2_linux (dungeon)"},
         {"/opt/SDK 2013", "hl2_linux", "x\0-game\0maze\0", "hl2_linux", "hl2_linux (maze)"},
         {"Z:\\SDK 2013", "hl2.exe", "x\0-game\0maze\0", "hl2.exe", "hl2.exe (maze)"},
+        {"/opt/Dungeon", "dungeon", "x\0", "wgpu", "wgpu (dungeon, Dungeon)"},
+        {"/opt/games", "maze", "x\0", "wgpu", "wgpu (maze)"},
+        {"/opt/Dungeon/bin", "game", "x\0", "wgpu-hal", "wgpu-hal (game, Dungeon)"},
+        {"/opt/Maze/bin", "game", "x\0", "wgpu-hal", "wgpu-hal (game, Maze)"},
+        {"/opt/Dungeon", "Dungeon.bin.x86_64", "x\0", "FNA", "FNA (Dungeon.bin.x86_64, Dungeon)"},
+        {"/opt/Maze", "Maze.bin.x86_64", "x\0", "FNA", "FNA (Maze.bin.x86_64, Maze)"},
+        {"/opt/Dungeon", "mono", "x\0", "FNA3D", "FNA3D (mono, Dungeon)"},
+        {"/opt/Maze", "mono", "x\0", "FNA3D", "FNA3D (mono, Maze)"},
+        {"/opt/Dungeon", "dungeon", "x\0", "bgfx", "bgfx (dungeon, Dungeon)"},
+        {"/opt/Maze", "maze", "x\0", "bgfx", "bgfx (maze, Maze)"},
+        /* Dawn and SDL's GPU functions say no name. */
+        {"/opt/Dungeon", "dungeon", "x\0", NULL, "dungeon"},
+        {"/opt/Maze", "maze", "x\0", NULL, "maze"},
+        {"/opt/Dungeon", "dungeon", "x\0", "Vulkan Application",
+         "Vulkan Application (dungeon, Dungeon)"},
+        {"/opt/Maze", "maze", "x\0", "Vulkan Application", "Vulkan Application (maze, Maze)"},
+        {"/opt/Dungeon", "dungeon", "x\0", "VulkanApp", "VulkanApp (dungeon, Dungeon)"},
+        {"/opt/Maze", "maze", "x\0", "VulkanApp", "VulkanApp (maze, Maze)"},
+        {"/opt/Dungeon", "dungeon", "x\0", "Hello Triangle", "Hello Triangle (dungeon, Dungeon)"},
+        {"/opt/Maze", "maze", "x\0", "Hello Triangle", "Hello Triangle (maze, Maze)"},
+        /* What an emulator runs is nowhere to be seen, and where it is installed says nothing of it
+         * (docs/config.md). */
+        {"/opt/pcsx2", "pcsx2-qt", "x\0/home/alice/maze.iso\0", "PCSX2", "PCSX2"},
+        {"/usr/bin", "dolphin-emu", "x\0-e\0maze.iso\0", "Dolphin Emulator", "Dolphin Emulator"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const struct pm_process process =

@@ -91,6 +91,8 @@ static void they_are_known_by_name(void **state)
         {"libMangoHud.so", true},
         {"libVkLayer_MESA_overlay.so", true},
         {"libvkbasalt.so", true},
+        {"libvkbasalt-overlay.so", true},
+        {"libvkshade.so", true},
         {"steamoverlayvulkanlayer.so", true},
         {"liblsfg-vk.so", true},
         {"liblsfg-vk-layer.so", true},
@@ -99,6 +101,7 @@ static void they_are_known_by_name(void **state)
         {"libVkLayer_FROG_gamescope_wsi_x86_64.so", false},
         {"libVkLayer_khronos_validation.so", false},
         {"libgame.so", false},
+        {"libvkshaders.so", false},
     };
     open_all();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

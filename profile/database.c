@@ -115,5 +115,12 @@ const struct pm_shader_estimates *pm_database_find(const struct pm_database *dat
 bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share)
 {
     const struct pm_ratio *uniform = &block->measures[PM_MEASURE_UNIFORM];
-    return uniform->clusters == 0 || uniform->ratio >= uniform_share;
+    return uniform->clusters > 0 ? uniform->ratio >= uniform_share
+                                 : pm_block_uniformity_is_known(block);
+}
+
+bool pm_block_uniformity_is_known(const struct pm_point_estimate *block)
+{
+    return block->measures[PM_MEASURE_UNIFORM].clusters > 0 ||
+           block->measures[PM_MEASURE_FREQUENCY].ratio <= 0;
 }

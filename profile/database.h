@@ -55,8 +55,12 @@ struct pm_point_estimate {
 };
 
 /* Whether a block is uniform: as large a share of its lanes, or more, entered it with their whole
- * subgroup. One that nothing ever entered is, too (the offload RFC, "Profile Merge"). */
+ * subgroup. One that nothing ever entered is, too (the offload RFC, "Profile Merge"). One of which
+ * that is not known is not. */
 bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_share);
+
+/* false: lanes entered it, and all of them were counted alone (struct pm_point_counts). */
+bool pm_block_uniformity_is_known(const struct pm_point_estimate *block);
 
 /* What few say of a point's first measure: more or less than half. Advice about what to try,
  * nothing more. */

@@ -102,8 +102,12 @@ static void add_counts(struct pm_point_counts *to, const struct pm_point_counts 
     to->calls = __builtin_add_overflow(to->calls, from->calls, &calls) ? UINT32_MAX : calls;
     to->entry_lanes = add64(to->entry_lanes, from->entry_lanes);
     to->entry_subgroups = add64(to->entry_subgroups, from->entry_subgroups);
+    const bool alone = (to->lanes_alone | from->lanes_alone) != 0;
+    const uint64_t known = alone ? add64(pm_point_lanes_known(to), pm_point_lanes_known(from)) : 0;
     for (int i = 0; i < PM_COUNTS; i++)
         to->counts[i] = add64(to->counts[i], from->counts[i]);
+    if (alone)
+        to->lanes_alone = to->counts[PM_BLOCK_LANES] - known;
 }
 
 static int compare_points(const void *a, const void *b)

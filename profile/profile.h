@@ -73,7 +73,18 @@ struct pm_point_counts {
     uint64_t entry_lanes, entry_subgroups; /* the normalization counters of the batch that measured
                                               it; timing, variant: timed pairs, both */
     uint64_t counts[PM_COUNTS];
+    /* Block, turns: of counts[PM_BLOCK_LANES] those of calls that counted lanes alone. Of them
+     * nobody knows which were of whole subgroups, nor of how many: what else is counted is of the
+     * other calls, entry_subgroups as well, but entry_lanes is of all. Sums keep what is known,
+     * not this, in its bounds (merge.c). */
+    uint64_t lanes_alone;
 };
+
+/* Block, turns: the lanes of which it is known how many were of whole subgroups. */
+static inline uint64_t pm_point_lanes_known(const struct pm_point_counts *point)
+{
+    return point->counts[PM_BLOCK_LANES] - point->lanes_alone;
+}
 
 /* What block, zero and constant profiles depend on beside the key; those of timings and variants
  * add the rest. */
@@ -141,12 +152,12 @@ bool pm_profile_encode(const struct pm_profile *profile, struct pm_buffer *out,
 
 /* Reads a protobuf encoding; everything *profile points to is owned by the arena. Refuses an
  * unknown version, a point outside its space, a bitmap of the wrong size, repeated points, counts
- * that cannot be (uniform lanes above lanes, an at-most-once point above its entry counter, time
- * with a variant and none without, an original of what is no timing, a variant that no recipe
- * makes, fewer candidates than points); the message names the shader, point and field.
- * profile->game is set as soon as this is a profile at all ("" when its name is what is wrong),
- * else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than limits
- * allow. limits NULL: the defaults. */
+ * that cannot be (uniform lanes above the lanes of which that is known, an at-most-once point above
+ * its entry counter, time with a variant and none without, an original of what is no timing, a
+ * variant that no recipe makes, fewer candidates than points); the message names the shader, point
+ * and field. profile->game is set as soon as this is a profile at all ("" when its name is what is
+ * wrong), else left alone. PM_ERROR_LIMIT: it has more shaders or points, or a larger space, than
+ * limits allow. limits NULL: the defaults. */
 bool pm_profile_decode(const void *data, size_t size, const struct pm_profile_limits *limits,
                        struct pm_arena *arena, struct pm_profile *profile, struct pm_error *error);
 

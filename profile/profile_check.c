@@ -89,6 +89,22 @@ static const char *variant_wrong(const struct pm_point_counts *point)
     return point->counts[2] != 0 ? "field counts: the unused one is not 0" : NULL;
 }
 
+/* Whole and other subgroups are of the lanes that were not counted alone. */
+static const char *entries_wrong(const struct pm_shader_profile *shader,
+                                 const struct pm_point_counts *point)
+{
+    const uint64_t *counts = point->counts;
+    if (point->lanes_alone > counts[PM_BLOCK_LANES])
+        return "field lanes_alone is above lanes";
+    if (counts[PM_BLOCK_UNIFORM_LANES] > pm_point_lanes_known(point))
+        return "field counts: uniform lanes are above lanes";
+    if (counts[PM_BLOCK_SUBGROUPS] > pm_point_lanes_known(point))
+        return "field counts: subgroups are above lanes";
+    return is_at_most_once(shader, point->point) && counts[PM_BLOCK_LANES] > point->entry_lanes
+               ? "field counts: lanes are above entry_lanes, but it runs at most once"
+               : NULL;
+}
+
 static bool check_point(const struct pm_shader_profile *shader, size_t index,
                         const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -100,14 +116,14 @@ static bool check_point(const struct pm_shader_profile *shader, size_t index,
                        point->point, shader->space);
     if (point->entry_subgroups > point->entry_lanes)
         what = "field entry_subgroups is above entry_lanes";
+    if (!pm_kind_counts_entries(shader->kind) && point->lanes_alone != 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "shader %zu: point %" PRIu32 ": field lanes_alone is there, and it is a %s "
+                       "profile",
+                       index, point->point, pm_kind_name(shader->kind));
     if (pm_kind_counts_entries(shader->kind)) {
-        if (counts[PM_BLOCK_UNIFORM_LANES] > counts[PM_BLOCK_LANES])
-            what = "field counts: uniform lanes are above lanes";
-        else if (counts[PM_BLOCK_SUBGROUPS] > counts[PM_BLOCK_LANES])
-            what = "field counts: subgroups are above lanes";
-        else if (is_at_most_once(shader, point->point) &&
-                 counts[PM_BLOCK_LANES] > point->entry_lanes)
-            what = "field counts: lanes are above entry_lanes, but it runs at most once";
+        const char *wrong = entries_wrong(shader, point);
+        what = wrong ? wrong : what;
     } else if (shader->kind == PM_KIND_ZERO) {
         if (counts[PM_ZERO_ZERO_WRITES] > counts[PM_ZERO_WRITES])
             what = "field counts: zero writes are above writes";

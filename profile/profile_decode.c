@@ -13,7 +13,9 @@ static bool take_columns(const Piecemeal__ShaderProfile *message, const char *wh
     if (!pm_column_check(what, "calls", message->n_calls, n, error) ||
         !pm_column_check(what, "entry_lanes", message->n_entry_lanes, n, error) ||
         !pm_column_check(what, "entry_subgroups", message->n_entry_subgroups, n, error) ||
-        !pm_column_check(what, "counts", message->n_counts, n * PM_COUNTS, error))
+        !pm_column_check(what, "counts", message->n_counts, n * PM_COUNTS, error) ||
+        (message->n_lanes_alone > 0 &&
+         !pm_column_check(what, "lanes_alone", message->n_lanes_alone, n, error)))
         return false;
     struct pm_point_counts *points = pm_arena_zalloc(arena, n, sizeof(*points));
     if (!points)
@@ -24,6 +26,7 @@ static bool take_columns(const Piecemeal__ShaderProfile *message, const char *wh
         points[i].entry_lanes = message->entry_lanes[i];
         points[i].entry_subgroups = message->entry_subgroups[i];
         memcpy(points[i].counts, message->counts + i * PM_COUNTS, sizeof(points[i].counts));
+        points[i].lanes_alone = message->n_lanes_alone > 0 ? message->lanes_alone[i] : 0;
     }
     shader->points = points;
     shader->point_count = n;

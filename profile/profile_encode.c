@@ -14,8 +14,9 @@ static bool fill_columns(const struct pm_shader_profile *shader, struct pm_arena
     message->entry_lanes = pm_arena_zalloc(arena, n, sizeof(*message->entry_lanes));
     message->entry_subgroups = pm_arena_zalloc(arena, n, sizeof(*message->entry_subgroups));
     message->counts = pm_arena_zalloc(arena, n, PM_COUNTS * sizeof(*message->counts));
+    message->lanes_alone = pm_arena_zalloc(arena, n, sizeof(*message->lanes_alone));
     if (!message->point || !message->calls || !message->entry_lanes || !message->entry_subgroups ||
-        !message->counts)
+        !message->counts || !message->lanes_alone)
         return false;
     message->n_point = message->n_calls = message->n_entry_lanes = message->n_entry_subgroups = n;
     message->n_counts = n * PM_COUNTS;
@@ -26,6 +27,9 @@ static bool fill_columns(const struct pm_shader_profile *shader, struct pm_arena
         message->entry_lanes[i] = point->entry_lanes;
         message->entry_subgroups[i] = point->entry_subgroups;
         memcpy(message->counts + i * PM_COUNTS, point->counts, sizeof(point->counts));
+        message->lanes_alone[i] = point->lanes_alone;
+        /* Nobody before can read it, so it is there only where it says something. */
+        message->n_lanes_alone = point->lanes_alone > 0 ? n : message->n_lanes_alone;
     }
     return true;
 }

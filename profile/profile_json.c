@@ -67,6 +67,8 @@ static bool add_point(cJSON *points, const struct pm_point_counts *point, enum p
         if (count_names[kind][i])
             added = add_u64(object, count_names[kind][i], point->counts[i]);
     }
+    if (point->lanes_alone > 0)
+        added = added && add_u64(object, "lanes_alone", point->lanes_alone);
     return added;
 }
 

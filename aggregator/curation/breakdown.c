@@ -55,7 +55,7 @@ static bool holds_of(const struct pm_aged *aged, const struct pm_aged_point *poi
 {
     const struct pm_aged_measure *counts = &point->measures[measure];
     const struct pm_ratio *ratio = &found->measures[measure];
-    if (counts->n == 0 || !pm_estimate_is_bounded(aged, point, measure))
+    if (counts->n == 0 || ratio->clusters == 0 || !pm_estimate_is_bounded(aged, point, measure))
         return false;
     holds[0] = (struct hold){.aged = aged,
                              .point = point,

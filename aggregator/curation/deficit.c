@@ -41,16 +41,31 @@ double pm_share_weight(enum pm_kind kind, const struct pm_point_estimate *point)
     return fmin(point->measures[runs].ratio_high, 1);
 }
 
+bool pm_is_measure_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                              const struct pm_point_estimate *point, unsigned measure)
+{
+    const double weight = pm_estimate_is_share(kind, measure) ? pm_share_weight(kind, point) : 1;
+    const struct pm_ratio *ratio = &point->measures[measure];
+    return !decides(kind, measure) || ratio->clusters == 0 || is_narrow(rules, ratio, weight);
+}
+
 bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                       const struct pm_point_estimate *point)
 {
     for (unsigned i = 0; i < pm_measure_count(kind); i++) {
-        const double weight = pm_estimate_is_share(kind, i) ? pm_share_weight(kind, point) : 1;
-        const struct pm_ratio *measure = &point->measures[i];
-        if (decides(kind, i) && measure->clusters > 0 && !is_narrow(rules, measure, weight))
+        if (!pm_is_measure_well_known(rules, kind, point, i))
             return false;
     }
     return true;
+}
+
+/* Who counts subgroups counts those that enter the shader, too. */
+bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point *point,
+                          unsigned measure)
+{
+    const struct pm_aged_measure *measures = point->measures;
+    return pm_kind_counts_entries(aged->kind) && measure != PM_MEASURE_FREQUENCY &&
+           measures[PM_MEASURE_SUBGROUPS].n < measures[PM_MEASURE_FREQUENCY].n / 2;
 }
 
 /* Of one interval. */

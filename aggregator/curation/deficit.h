@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "aggregator/statistics/ageing.h"
 #include "profile/database.h"
 
 struct pm_coverage_rules {
@@ -19,6 +20,16 @@ bool pm_is_covered(const struct pm_coverage_rules *rules, enum pm_kind kind,
                    const struct pm_point_estimate *point);
 bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                       const struct pm_point_estimate *point);
+
+/* The same of one of its measures. */
+bool pm_is_measure_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
+                              const struct pm_point_estimate *point, unsigned measure);
+
+/* Whether it is a measure of subgroups that most clusters did not take, as their lanes were counted
+ * alone. How often blocks run is published without it then, until it is well known, too: the few
+ * who take it would hold it back for long. */
+bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point *point,
+                          unsigned measure);
 
 /* How often the point runs at most, up to 1: a share of its runs (uniform lanes, zero writes, equal
  * loads) that is off by some hundredths is off by that many hundredths of this only. */

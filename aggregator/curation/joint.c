@@ -1,5 +1,6 @@
 #include "aggregator/curation/joint.h"
 
+#include "aggregator/curation/judged_points.h"
 #include "aggregator/statistics/estimate.h"
 #include <math.h>
 #include <stdlib.h>
@@ -21,13 +22,33 @@ static double find_errors(const struct pm_coverage_rules *rules, const struct pm
     for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
         const double weight =
             pm_estimate_is_share(aged->kind, i) ? pm_share_weight(aged->kind, found) : 1;
+        if (found->measures[i].clusters == 0)
+            continue; /* nobody measured it, or it is left out */
         halves[i] = (struct pm_half_widths){half_of(rules, found->measures[i].mean, weight),
                                             half_of(rules, found->measures[i].ratio, weight)};
     }
     pm_estimate_aged_errors(aged, point, halves, least, errors);
-    for (unsigned i = 0; i < PM_MEASURES; i++)
+    for (unsigned i = 0; i < PM_MEASURES; i++) {
+        errors[i] = found->measures[i].clusters == 0 ? 0 : errors[i];
         sum += errors[i];
+    }
     return sum;
+}
+
+/* Leaves out what others need not wait for, if its error is larger than `most`; returns how much
+ * less error that is. */
+static double leave_out(const struct pm_aged *aged, const struct pm_aged_point *point, double most,
+                        double errors[static PM_MEASURES], struct pm_point_estimate *found)
+{
+    double less = 0;
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
+        if (errors[i] <= most || !pm_need_not_wait_for(aged, point, i))
+            continue;
+        less += errors[i];
+        errors[i] = 0;
+        found->measures[i] = pm_judged_points_unmeasured().measures[i];
+    }
+    return less;
 }
 
 static double count_measures(const struct pm_aged *aged)
@@ -45,12 +66,16 @@ static double count_measures(const struct pm_aged *aged)
 static bool spend(const struct pm_aged *aged, const struct pm_aged_point *point, double *errors,
                   double scale, double most, struct pm_point_estimate *out)
 {
+    const struct pm_point_estimate before = *out;
     bool lacks = false;
     for (unsigned i = 0; i < PM_MEASURES; i++) {
         lacks = lacks || errors[i] > most;
         errors[i] = fmin(errors[i] * scale, most);
     }
     pm_estimate_aged_point_at(aged, point, errors, out);
+    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++)
+        if (before.measures[i].clusters == 0)
+            out->measures[i] = before.measures[i];
     return lacks;
 }
 
@@ -69,6 +94,8 @@ bool pm_joint_find(const struct pm_coverage_rules *rules, const struct pm_aged *
     for (size_t i = 0; i < aged->count; i++)
         sum += find_errors(rules, aged, &aged->points[i], &points[aged->points[i].point],
                            share / PM_JOINT_SPARE, errors[i]);
+    for (size_t i = 0; sum > PM_JOINT_SPENT && i < aged->count; i++)
+        sum -= leave_out(aged, &aged->points[i], share, errors[i], &points[aged->points[i].point]);
     const bool fits = sum <= PM_JOINT_SPENT;
     for (size_t i = 0; i < aged->count; i++) {
         const uint32_t point = aged->points[i].point;

@@ -25,6 +25,16 @@ static void judge_unmeasured(const struct pm_judging *judging, struct pm_judgeme
         out->deficit[space / 8] = (uint8_t)((1u << space % 8) - 1);
 }
 
+/* What is not well known and need not be waited for is as if nobody had measured it. */
+static void leave_out(const struct pm_judging *judging, const struct pm_aged *aged,
+                      const struct pm_aged_point *point, struct pm_point_estimate *found)
+{
+    for (unsigned i = 0; !judging->publish_all && i < pm_measure_count(aged->kind); i++)
+        if (pm_need_not_wait_for(aged, point, i) &&
+            !pm_is_measure_well_known(judging->rules, aged->kind, found, i))
+            found->measures[i] = pm_judged_points_unmeasured().measures[i];
+}
+
 static void judge_point(const struct pm_judging *judging, struct pm_judgement *out, uint32_t point)
 {
     const struct pm_point_estimate none = pm_judged_points_unmeasured();
@@ -49,8 +59,10 @@ bool pm_judge(const struct pm_judging *judging, const struct pm_series *gathered
     if (!out->points || !out->deficit)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
     judge_unmeasured(judging, out);
-    for (size_t i = 0; i < aged->count; i++)
+    for (size_t i = 0; i < aged->count; i++) {
+        leave_out(judging, aged, &aged->points[i], &out->points[aged->points[i].point]);
         judge_point(judging, out, aged->points[i].point);
+    }
     return out->lacking > 0 || judging->publish_all ||
            pm_joint_find(judging->rules, aged, out->points, out->deficit, &out->lacking, error);
 }

@@ -14,11 +14,12 @@ enum sample_flag {
     SECOND_IS_0 = 16,
     THIRD_IS_ENTRY = 32, /* counts[2] is the entry subgroups */
     THIRD_IS_0 = 64,
+    HAS_ALONE = 128, /* lanes were counted alone; of how many more is known follows */
 };
 
 enum {
     VARINT_MOST = 10,
-    POINT_MOST = 1 + 7 * VARINT_MOST, /* bytes of an encoded point */
+    POINT_MOST = 1 + 8 * VARINT_MOST, /* bytes of an encoded point */
     POINT_LEAST = 2,
 };
 
@@ -111,6 +112,8 @@ static uint8_t flags_of(const struct pm_point_counts *point, const struct pm_poi
         flags |= THIRD_IS_ENTRY;
     else if (counts[2] == 0)
         flags |= THIRD_IS_0;
+    if (point->lanes_alone > 0)
+        flags |= HAS_ALONE;
     return (uint8_t)flags;
 }
 
@@ -132,6 +135,8 @@ static bool append_point(struct pm_buffer *out, const struct pm_point_counts *po
         at = put_varint(at, point->counts[1]);
     if ((flags & (NOTHING | THIRD_IS_ENTRY | THIRD_IS_0)) == 0)
         at = put_varint(at, point->counts[2]);
+    if ((flags & HAS_ALONE) != 0)
+        at = put_varint(at, pm_point_lanes_known(point));
     return pm_buffer_append(out, bytes, (size_t)(at - bytes));
 }
 
@@ -288,7 +293,7 @@ static void take_point(struct cursor *cursor, const struct pm_point_counts *befo
         point->entry_subgroups = take_varint(cursor);
     }
     uint64_t *counts = point->counts;
-    counts[0] = counts[1] = counts[2] = 0;
+    counts[0] = counts[1] = counts[2] = point->lanes_alone = 0;
     if ((flags & NOTHING) != 0)
         return;
     counts[0] = (flags & FIRST_IS_ENTRY) != 0 ? point->entry_lanes : take_varint(cursor);
@@ -300,6 +305,11 @@ static void take_point(struct cursor *cursor, const struct pm_point_counts *befo
         counts[2] = point->entry_subgroups;
     else if ((flags & THIRD_IS_0) == 0)
         counts[2] = take_varint(cursor);
+    if ((flags & HAS_ALONE) != 0) {
+        const uint64_t known = take_varint(cursor);
+        cursor->damaged = cursor->damaged || known >= counts[0];
+        point->lanes_alone = counts[0] - known;
+    }
 }
 
 bool pm_sample_points(const struct pm_sample *sample, struct pm_point_counts *out,

@@ -11,7 +11,8 @@
  * many candidates are left out (else it is not known); varint number of points, and for
  * each: varint (index minus the one before minus 1, modulo 2^32; the first: index), a byte of
  * enum sample_flag in samples.c, and as varints what it does not tell of calls, entry lanes, entry
- * subgroups and counts. Samples stand one behind the other; the first has nothing left out.
+ * subgroups and counts, and where some of the lanes were counted alone, of how many more is known.
+ * Samples stand one behind the other; the first has nothing left out.
  *
  * What has a token waits under its mark of the day (sources.h) until the day has ended, and then
  * becomes one cluster (fold_day.h). Such samples are in parts of their own, PM_SAMPLE_DAY_PARTS for

@@ -10,7 +10,7 @@ static const char *const names[] = {
     "entry_subgroups", "key",       "kind",          "lanes",       "layer_version", "original",
     "original_ns",     "point",     "points",        "scene",       "shaders",       "space",
     "subgroup_size",   "subgroups", "uniform_lanes", "upload_id",   "variant_ns",    "vendor_id",
-    "version",         "writes",    "zero_writes",
+    "version",         "writes",    "zero_writes",   "lanes_alone",
 };
 
 static size_t word_length(const char *text)

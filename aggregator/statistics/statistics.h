@@ -151,11 +151,14 @@ void pm_statistics_finish(struct pm_statistics *statistics);
  * out of order. */
 bool pm_statistics_check_profile(const struct pm_shader_profile *shader, struct pm_error *error);
 
-/* Adds one cluster: the merged counts of one session. PM_ERROR_INPUT when the counts cannot be (a
- * point outside its space or twice, more uniform lanes than lanes, an at-most-once point above its
- * entry counter, counts without entry, time with a variant and none without…); the message names
- * the point and the field, and *statistics is as it was. Entry lanes are summed once for each
- * different pair of normalization counters, since the points of one batch share theirs. */
+/* Adds one cluster: the merged counts of one session. Where lanes were counted alone, they count
+ * for how often blocks run; the shares of whole subgroups and of subgroups are of the other lanes,
+ * and have no cluster where there are none. PM_ERROR_INPUT when the counts cannot be (a point
+ * outside its space or twice, more uniform lanes than lanes, lanes of unknown subgroups among those
+ * of whole ones, an at-most-once point above its entry counter, counts without entry, time with a
+ * variant and none without…); the message names the point and the field, and *statistics is as it
+ * was. Entry lanes are summed once for each different pair of normalization counters, since the
+ * points of one batch share theirs. */
 bool pm_statistics_add_profile(struct pm_statistics *statistics,
                                const struct pm_shader_profile *shader, struct pm_error *error);
 

@@ -27,13 +27,14 @@ static bool check_block(const struct pm_shader_profile *shader, const struct pm_
         !check_at_most(point, counts[PM_BLOCK_LANES], "lanes of a block that runs at most once",
                        point->entry_lanes, "entry_lanes", error))
         return false;
-    if (counts[PM_BLOCK_LANES] != 0 && counts[PM_BLOCK_SUBGROUPS] == 0)
+    const uint64_t known = pm_point_lanes_known(point);
+    if (known != 0 && counts[PM_BLOCK_SUBGROUPS] == 0)
         return pm_fail(error, PM_ERROR_INPUT,
                        "point %" PRIu32 ": subgroups: 0, and yet it has lanes", point->point);
-    return check_at_most(point, counts[PM_BLOCK_UNIFORM_LANES], "uniform_lanes",
-                         counts[PM_BLOCK_LANES], "lanes", error) &&
-           check_at_most(point, counts[PM_BLOCK_SUBGROUPS], "subgroups", counts[PM_BLOCK_LANES],
-                         "lanes", error);
+    const char *bound = point->lanes_alone == 0 ? "lanes" : "lanes that were not counted alone";
+    return check_at_most(point, counts[PM_BLOCK_UNIFORM_LANES], "uniform_lanes", known, bound,
+                         error) &&
+           check_at_most(point, counts[PM_BLOCK_SUBGROUPS], "subgroups", known, bound, error);
 }
 
 /* A block that runs at most once per invocation may be entered by several parts of one subgroup,
@@ -81,6 +82,30 @@ static bool check_variant(const struct pm_point_counts *point, struct pm_error *
                          point->counts[PM_VARIANT_MOST], "most", error);
 }
 
+/* Lanes may be counted alone, of what counts entries. */
+static bool check_alone(const struct pm_shader_profile *shader, const struct pm_point_counts *point,
+                        struct pm_error *error)
+{
+    if (!pm_kind_counts_entries(shader->kind))
+        return check_at_most(point, point->lanes_alone, "lanes_alone", 0, "what the kind may have",
+                             error);
+    if (point->entry_lanes == 0 && point->counts[PM_BLOCK_LANES] != 0)
+        return pm_fail(error, PM_ERROR_INPUT,
+                       "point %" PRIu32 ": entry_lanes: 0, and yet it has lanes", point->point);
+    return check_at_most(point, point->lanes_alone, "lanes_alone", point->counts[PM_BLOCK_LANES],
+                         "lanes", error);
+}
+
+/* Not 0 where some of the counts are of subgroups, which then have entered. */
+static uint64_t subgroup_counts(const struct pm_shader_profile *shader,
+                                const struct pm_point_counts *point)
+{
+    const uint64_t *counts = point->counts;
+    const bool entries = pm_kind_counts_entries(shader->kind);
+    const uint64_t first = entries ? pm_point_lanes_known(point) : point->entry_lanes | counts[0];
+    return first | counts[1] | counts[2];
+}
+
 static bool check_counts(const struct pm_shader_profile *shader,
                          const struct pm_point_counts *point, struct pm_error *error)
 {
@@ -91,8 +116,9 @@ static bool check_counts(const struct pm_shader_profile *shader,
     if (!check_at_most(point, point->entry_subgroups, "entry_subgroups", point->entry_lanes,
                        "entry_lanes", error))
         return false;
-    if (point->entry_subgroups == 0 &&
-        (point->entry_lanes | counts[0] | counts[1] | counts[2]) != 0)
+    if (!check_alone(shader, point, error))
+        return false;
+    if (point->entry_subgroups == 0 && subgroup_counts(shader, point) != 0)
         return pm_fail(error, PM_ERROR_INPUT,
                        "point %" PRIu32 ": entry_subgroups: 0, and yet it has counts",
                        point->point);

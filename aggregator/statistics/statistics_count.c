@@ -135,7 +135,7 @@ static bool count_point(struct counting *counting, const struct pm_point_counts 
         return add_pair(counting, PM_MEASURE_FREQUENCY, counts[PM_BLOCK_LANES],
                         from->entry_lanes) &&
                add_pair(counting, PM_MEASURE_UNIFORM, counts[PM_BLOCK_UNIFORM_LANES],
-                        counts[PM_BLOCK_LANES]) &&
+                        pm_point_lanes_known(from)) &&
                add_pair(counting, PM_MEASURE_SUBGROUPS, counts[PM_BLOCK_SUBGROUPS],
                         from->entry_subgroups);
     case PM_KIND_ZERO:

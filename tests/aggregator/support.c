@@ -87,6 +87,15 @@ struct pm_point_counts block_counts(uint32_t point, uint64_t entry_lanes, uint64
     };
 }
 
+struct pm_point_counts alone_counts(uint32_t point, uint64_t entry_lanes, uint64_t lanes)
+{
+    return (struct pm_point_counts){.point = point,
+                                    .calls = 1,
+                                    .entry_lanes = entry_lanes,
+                                    .counts = {lanes},
+                                    .lanes_alone = lanes};
+}
+
 struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
                                       const struct pm_point_counts *points, size_t count)
 {
@@ -157,7 +166,8 @@ struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *rand
             if (pm_random_below(random, 2) == 0)
                 continue;
             const uint64_t x = 1 + pm_random_below(random, 1u << pm_random_below(random, 24));
-            points[count++] = block_counts(j, x, pm_random_below(random, 3) * x / 2);
+            const uint64_t lanes = pm_random_below(random, 3) * x / 2;
+            points[count++] = x % 3 == 0 ? alone_counts(j, x, lanes) : block_counts(j, x, lanes);
         }
         all[i] = block_shader(arena, i, space, points, count);
     }

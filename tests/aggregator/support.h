@@ -31,6 +31,9 @@ struct pm_shader_key key_of(uint64_t number);
 /* Counts of one call of subgroups of eight: half of the lanes are uniform. */
 struct pm_point_counts block_counts(uint32_t point, uint64_t entry_lanes, uint64_t lanes);
 
+/* The same of a call that counted lanes alone. */
+struct pm_point_counts alone_counts(uint32_t point, uint64_t entry_lanes, uint64_t lanes);
+
 /* A block profile of one shader, in the arena. */
 struct pm_shader_profile block_shader(struct pm_arena *arena, uint64_t number, uint32_t space,
                                       const struct pm_point_counts *points, size_t count);
@@ -48,7 +51,8 @@ struct pm_shader_profile timing_shader(struct pm_arena *arena, uint64_t number, 
 struct pm_profile *profile_of(struct pm_arena *arena, struct pm_random *random, const char *game,
                               const struct pm_shader_profile *shaders, size_t count);
 
-/* A profile of the shaders 0, 1, … with random counts at about half of their points. */
+/* A profile of the shaders 0, 1, … with random counts at about half of their points, some of lanes
+ * alone. */
 struct pm_profile *random_profile(struct pm_arena *arena, struct pm_random *random,
                                   const char *game, size_t shaders, uint32_t space);
 

@@ -18,6 +18,7 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(SAMPLE),
     PM_FUZZ_TEXT(SAMPLE SAMPLE),
     PM_FUZZ_TEXT(PM_FUZZ_PROFILE),
+    PM_FUZZ_TEXT(PM_FUZZ_ALONE),
     PM_FUZZ_TEXT(""),
     {NULL, 0},
 };
@@ -67,6 +68,7 @@ static void compare(const struct pm_sample *sample, const struct pm_shader_profi
             points[i].calls == shader->points[i].calls &&
             points[i].entry_lanes == shader->points[i].entry_lanes &&
             points[i].entry_subgroups == shader->points[i].entry_subgroups &&
+            points[i].lanes_alone == shader->points[i].lanes_alone &&
             memcmp(points[i].counts, shader->points[i].counts, sizeof(points[i].counts)) == 0);
     free(points);
 }

@@ -20,6 +20,7 @@ const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(HEADER "\x00\x00\x00\x00"
                         "checksum"),
     PM_FUZZ_TEXT("\x56" PM_FUZZ_PROFILE "\x56" PM_FUZZ_PROFILE),
+    PM_FUZZ_TEXT("\x5a" PM_FUZZ_ALONE "\x56" PM_FUZZ_PROFILE),
     PM_FUZZ_TEXT("\x56" PM_FUZZ_PROFILE "\x04\x08\x02\x12\x00"),
     {NULL, 0},
 };

@@ -16,6 +16,7 @@
 
 const struct pm_fuzz_input pm_fuzz_inputs[] = {
     PM_FUZZ_TEXT(PM_FUZZ_PROFILE),
+    PM_FUZZ_TEXT(PM_FUZZ_ALONE),
     PM_FUZZ_TEXT(DATABASE),
     /* Frames of one raw block without a checksum, which a fuzzer can change and keep valid. */
     PM_FUZZ_TEXT("\x28\xb5\x2f\xfd\x20\x56\xb1\x02\x00" PM_FUZZ_PROFILE),
@@ -69,8 +70,8 @@ static void decode_races(const void *data, size_t size)
     if (pm_races_decode(data, size, arena, &races, &error)) {
         PM_FUZZ_CHECK(pm_races_body_encode(&races, &out, &error));
         for (size_t i = 0; i < races.race_count; i++)
-            PM_FUZZ_CHECK(pm_races_find(&races, &races.races[i].key,
-                                        &races.races[i].environment) == &races.races[i]);
+            PM_FUZZ_CHECK(pm_races_find(&races, &races.races[i].key, &races.races[i].environment) ==
+                          &races.races[i]);
     }
     pm_buffer_finish(&out);
     pm_arena_destroy(arena);

@@ -29,6 +29,11 @@ static void fill_point(struct pm_random *random, const struct pm_shader_profile 
     point->counts[1] = number(random, point->counts[0]);
     if (pm_kind_counts_entries(shader->kind) || shader->kind == PM_KIND_CONSTANT)
         point->counts[2] = number(random, point->counts[0]);
+    if (pm_kind_counts_entries(shader->kind) && point->counts[0] % 3 == 0) {
+        const uint64_t known =
+            point->counts[1] > point->counts[2] ? point->counts[1] : point->counts[2];
+        point->lanes_alone = point->counts[0] - known;
+    }
     if (shader->kind == PM_KIND_TIMING) {
         point->entry_subgroups = point->entry_lanes;
         if (point->entry_lanes == 0)

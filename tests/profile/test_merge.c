@@ -210,6 +210,52 @@ static void sums_saturate(void **state)
     pm_profile_merge_destroy(merge);
 }
 
+/* What is known of lanes is so of sums, however large they are. */
+static void lanes_alone_add_up(void **state)
+{
+    (void)state;
+    struct pm_point_counts points[] = {
+        {.entry_lanes = 80, .entry_subgroups = 9, .counts = {60, 40, 8}},
+        {.entry_lanes = 30, .counts = {20}, .lanes_alone = 20},
+        {.entry_lanes = UINT64_MAX, .counts = {UINT64_MAX}, .lanes_alone = UINT64_MAX},
+        {.entry_lanes = UINT64_MAX,
+         .entry_subgroups = UINT64_MAX,
+         .counts = {UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+    };
+    static const struct pm_point_counts sums[] = {
+        {.entry_lanes = 80, .entry_subgroups = 9, .counts = {60, 40, 8}},
+        {.entry_lanes = 110, .entry_subgroups = 9, .counts = {80, 40, 8}, .lanes_alone = 20},
+        {.entry_lanes = UINT64_MAX,
+         .entry_subgroups = 9,
+         .counts = {UINT64_MAX, 40, 8},
+         .lanes_alone = UINT64_MAX - 60},
+        {.entry_lanes = UINT64_MAX,
+         .entry_subgroups = UINT64_MAX,
+         .counts = {UINT64_MAX, UINT64_MAX, UINT64_MAX}},
+    };
+    struct pm_profile_merge *merge = pm_profile_merge_create();
+    for (size_t i = 0; i < sizeof(points) / sizeof(*points); i++) {
+        const struct pm_shader_profile shader = {.environment.subgroup_size = 8,
+                                                 .kind = PM_KIND_BLOCK,
+                                                 .space = 1,
+                                                 .points = &points[i],
+                                                 .point_count = 1};
+        struct pm_profile profile = {
+            .game = "g", .scene = "", .layer_version = "", .shaders = &shader, .shader_count = 1};
+        struct pm_buffer out;
+        struct pm_error error;
+        size_t count;
+        assert_true(pm_profile_merge_add(merge, &profile, &error));
+        profile.shaders = pm_profile_merge_shaders(merge, &count);
+        assert_memory_equal(profile.shaders->points, &sums[i], sizeof(*sums));
+        pm_buffer_init(&out, 1 << 20);
+        if (!pm_profile_encode(&profile, &out, &error)) /* such counts can be */
+            fail_msg("%s", error.message);
+        pm_buffer_finish(&out);
+    }
+    pm_profile_merge_destroy(merge);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +264,7 @@ int main(void)
         cmocka_unit_test(of_two_originals_one_stays),
         cmocka_unit_test(of_two_numbers_of_candidates_the_greater_stays),
         cmocka_unit_test(sums_saturate),
+        cmocka_unit_test(lanes_alone_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

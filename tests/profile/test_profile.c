@@ -145,7 +145,12 @@ static void json_says_all(void **state)
                 assert_true(
                     cJSON_GetNumberValue(cJSON_GetObjectItem(point, names[shader->kind][c])) ==
                     (double)shader->points[p].counts[c]);
-            assert_int_equal(cJSON_GetArraySize(point), names[shader->kind][2] ? 7 : 6);
+            const cJSON *alone = cJSON_GetObjectItem(point, "lanes_alone");
+            assert_int_equal(alone != NULL, shader->points[p].lanes_alone > 0);
+            assert_true(!alone ||
+                        cJSON_GetNumberValue(alone) == (double)shader->points[p].lanes_alone);
+            assert_int_equal(cJSON_GetArraySize(point),
+                             (names[shader->kind][2] ? 7 : 6) + (alone != NULL));
         }
     }
     cJSON_Delete(root);

@@ -12,7 +12,7 @@ struct fixture {
     Piecemeal__Environment environment[2];
     uint8_t id[16], key[2][24], bitmap[2];
     uint32_t point[2][3], calls[2][3];
-    uint64_t lanes[2][3], subgroups[2][3], counts[2][9];
+    uint64_t lanes[2][3], subgroups[2][3], counts[2][9], alone[2][3];
     uint32_t left_alone[PM_LEFT_ALONE_WHYS + 1];
     ProtobufCMessageUnknownField unknown;
 };
@@ -47,6 +47,7 @@ static void fixture_init(struct fixture *f)
         shader->entry_lanes = f->lanes[s];
         shader->entry_subgroups = f->subgroups[s];
         shader->counts = f->counts[s];
+        shader->lanes_alone = f->alone[s];
         for (uint32_t i = 0; i < 3; i++) {
             f->point[s][i] = i * 5;
             f->calls[s][i] = 1;
@@ -293,6 +294,27 @@ static void spoil(struct fixture *f, int which)
         f->profile.n_left_alone = 2;
         f->left_alone[1] = PM_LEFT_ALONE_MOST + 1;
         break;
+    case 57:
+        shader->n_lanes_alone = 2;
+        break;
+    case 58:
+        shader->n_lanes_alone = 3;
+        f->alone[1][1] = 101;
+        break;
+    case 59: /* whole lanes of which nobody knows whether they are */
+        shader->n_lanes_alone = 3;
+        f->alone[1][1] = 11;
+        break;
+    case 60:
+        shader->n_lanes_alone = 3;
+        f->alone[1][1] = 88;
+        f->counts[1][4] = 0;
+        break;
+    case 61:
+        make_zero(f);
+        shader->n_lanes_alone = 3;
+        f->alone[1][2] = 1;
+        break;
     }
 }
 
@@ -357,6 +379,11 @@ static const char *const refusals[] = {
     "profile: shader 1: field candidates is there, which only zero profiles may have",
     "profile: field left_alone has 10 elements; this version knows 9 reasons",
     "profile: field left_alone: element 1 is 65537, more than 65536",
+    "profile: shader 1: field lanes_alone has 2 elements where 3 are needed",
+    "profile: shader 1: point 5: field lanes_alone is above lanes",
+    "profile: shader 1: point 5: field counts: uniform lanes are above lanes",
+    "profile: shader 1: point 5: field counts: subgroups are above lanes",
+    "profile: shader 1: point 10: field lanes_alone is there, and it is a zero profile",
 };
 
 /* What the profile's name is after that refusal: it is left alone until the message is a profile.
@@ -466,6 +493,45 @@ static void takes_every_kind(void **state)
 }
 
 /* What nobody before can read is there only where it says something. */
+/* Nobody before can read it, so it is there only where lanes were counted alone. */
+static void says_which_lanes_were_counted_alone(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 2; which++) {
+        struct pm_point_counts points[] = {
+            {.point = 0, .entry_lanes = 64, .entry_subgroups = 8, .counts = {40, 8, 6}},
+            {.point = 1, .entry_lanes = 64, .entry_subgroups = 8, .counts = {50, 16, 5}}};
+        const struct pm_shader_profile shader = {.environment.subgroup_size = 8,
+                                                 .kind = PM_KIND_BLOCK,
+                                                 .space = 2,
+                                                 .points = points,
+                                                 .point_count = 2};
+        const struct pm_profile profile = {.game = "game",
+                                           .scene = "",
+                                           .layer_version = "",
+                                           .shaders = &shader,
+                                           .shader_count = 1};
+        struct pm_arena *arena = pm_arena_create(0);
+        struct pm_profile decoded;
+        struct pm_buffer wire, json;
+        struct pm_error error;
+        points[1].lanes_alone = which ? 30 : 0;
+        pm_buffer_init(&wire, 1 << 16);
+        pm_buffer_init(&json, 1 << 16);
+        assert_true(pm_profile_encode(&profile, &wire, &error));
+        assert_true(pm_profile_decode(wire.data, wire.size, NULL, arena, &decoded, &error));
+        assert_memory_equal(decoded.shaders[0].points, points, sizeof(points));
+        Piecemeal__Profile *message = piecemeal__profile__unpack(NULL, wire.size, wire.data);
+        assert_int_equal(message->shaders[0]->n_lanes_alone, which ? 2 : 0);
+        piecemeal__profile__free_unpacked(message, NULL);
+        assert_true(pm_profile_to_json(&decoded, &json, &error));
+        assert_int_equal(strstr((const char *)json.data, "lanes_alone") != NULL, which);
+        pm_buffer_finish(&wire);
+        pm_buffer_finish(&json);
+        pm_arena_destroy(arena);
+    }
+}
+
 static void says_what_is_left_alone(void **state)
 {
     (void)state;
@@ -570,6 +636,7 @@ int main(void)
         cmocka_unit_test(refuses_zero_bytes_in_names),
         cmocka_unit_test(takes_every_kind),
         cmocka_unit_test(says_how_many_are_left_out),
+        cmocka_unit_test(says_which_lanes_were_counted_alone),
         cmocka_unit_test(says_what_is_left_alone),
         cmocka_unit_test(the_callers_limits_hold),
     };

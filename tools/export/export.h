@@ -52,9 +52,10 @@ bool pm_export_collapsed(const struct pm_export *export, FILE *out, struct pm_er
  * profile. A shader some of whose blocks have no sample is left out, since LLVM would take them for
  * never run; a comment says how many. A comment above a function says which blocks are uniform,
  * since the text format has no field for it, in the forms of the offload RFC: the function's
- * attribute, U or D a block, and the profile's UniformityBits, a bit a block from the least
- * significant on, in hex. Of a compute shader that is in the store another comment says which
- * blocks whole workgroups enter by the code: W or - a block. */
+ * attribute, U or D a block, or ? where all lanes were counted alone, and the profile's
+ * UniformityBits, a bit a block from the least significant on, in hex, set for U alone. Of a
+ * compute shader that is in the store another comment says which blocks whole workgroups enter by
+ * the code: W or - a block. */
 bool pm_export_llvm(const struct pm_export *export, FILE *out, struct pm_error *error);
 
 /* pprof's profile.proto, gzip-compressed. A function is a shader, a line number is a block; the

@@ -30,8 +30,11 @@ static bool is_whole(const struct pm_shader_estimates *shader)
 static void print_uniformity(const struct pm_shader_estimates *shader, double share, FILE *out)
 {
     fputs("# amdgpu-block-uniformity=", out);
-    for (uint32_t i = 0; i < shader->space; i++)
-        fputc(pm_block_is_uniform(&shader->points[i], share) ? 'U' : 'D', out);
+    for (uint32_t i = 0; i < shader->space; i++) {
+        const struct pm_point_estimate *block = &shader->points[i];
+        const char known = pm_block_is_uniform(block, share) ? 'U' : 'D';
+        fputc(pm_block_uniformity_is_known(block) ? known : '?', out);
+    }
     fputs(" UniformityBits=", out);
     for (uint32_t first = 0; first < shader->space; first += 8) {
         unsigned bits = 0;

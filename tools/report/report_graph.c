@@ -38,15 +38,20 @@ static void describe(char *text, size_t size, const struct pm_report_block *bloc
 
 static bool draw_title(const struct pm_report_block *block, uint32_t number, struct pm_buffer *out)
 {
+    char uniform[64] = "";
+    if (block->uniform.clusters > 0)
+        snprintf(uniform, sizeof(uniform), ", %.0f %% of lanes in uniform subgroups",
+                 100 * block->uniform.ratio);
+    else if (block->frequency.ratio > 0)
+        snprintf(uniform, sizeof(uniform), ", not known how many lanes in uniform subgroups");
     return pm_buffer_printf(out,
                             "<title>block %u: %.3g %% of the shader's estimated cycles, %.4g "
                             "cycles a run; runs %.4g times "
                             "an invocation, 95 %% interval %.4g to %.4g; %u instructions, %u "
-                            "sampled calls, %.0f %% of lanes "
-                            "in uniform subgroups%s</title>",
+                            "sampled calls%s%s</title>",
                             number, 100 * block->cost, block->cycles, block->frequency.ratio,
                             block->frequency.ratio_low, block->frequency.ratio_high,
-                            block->instructions, block->calls, 100 * block->uniform.ratio,
+                            block->instructions, block->calls, uniform,
                             block->is_whole ? "; by the code entered by whole workgroups" : "");
 }
 

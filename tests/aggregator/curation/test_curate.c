@@ -120,6 +120,43 @@ static void test_publication_rule(void **state)
     assert_in_range(sessions, 60, 90);
 }
 
+/* Where most count lanes alone how often blocks run need not wait for the few who do not: what
+ * these say is told once it is well known, and the shader is published without it before. */
+static void test_publication_of_lanes_alone(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    struct pm_database database = {0};
+    uint32_t sessions = 0, published = 0, told = 0;
+    for (; sessions < 1600 && told == 0; sessions++) {
+        const uint64_t lanes = 250 + pm_random_below(&place->random, 100);
+        const bool all = sessions % 10 == 0;
+        const struct pm_point_counts points[] = {
+            all ? block_counts(0, 1000, 1000) : alone_counts(0, 1000, 1000),
+            all ? block_counts(1, 1000, lanes) : alone_counts(1, 1000, lanes)};
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 2, points, 2);
+        place_store(place, place_profile(place, &shader));
+        if (sessions % 20 != 19)
+            continue;
+        database = place_published(place, "game", etag);
+        if (!database.shaders[0].published) {
+            assert_int_equal(published, 0); /* never less than before */
+            continue;
+        }
+        published = published ? published : sessions + 1;
+        const struct pm_ratio *of = database.shaders[0].points[1].measures;
+        assert_true(of[PM_MEASURE_FREQUENCY].clusters == sessions + 1);
+        if (of[PM_MEASURE_UNIFORM].clusters > 0)
+            told = sessions + 1;
+    }
+    assert_in_range(published, 40, 200);
+    assert_in_range(told, 2 * published, 1600);
+    assert_int_equal(database.shaders[0].points[1].measures[PM_MEASURE_UNIFORM].clusters,
+                     told / 10);
+    assert_in_range((int)(1000 * database.shaders[0].points[1].measures[PM_MEASURE_UNIFORM].ratio),
+                    490, 510);
+}
+
 static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
                            uint64_t points)
 {
@@ -389,17 +426,12 @@ static void test_judged_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_unknown_game),
-        TEST(test_coverage_rule),
-        TEST(test_publication_rule),
-        TEST(test_etag_and_history),
-        TEST(test_interrupted),
-        TEST(test_histogram_shows_scenes),
-        TEST(test_database_is_bounded),
-        TEST(test_shader_is_bounded),
-        TEST(test_patch),
-        TEST(test_large_spaces),
-        cmocka_unit_test(test_judged_points),
+        TEST(test_unknown_game),           TEST(test_coverage_rule),
+        TEST(test_publication_rule),       TEST(test_publication_of_lanes_alone),
+        TEST(test_etag_and_history),       TEST(test_interrupted),
+        TEST(test_histogram_shows_scenes), TEST(test_database_is_bounded),
+        TEST(test_shader_is_bounded),      TEST(test_patch),
+        TEST(test_large_spaces),           cmocka_unit_test(test_judged_points),
     };
     return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
 }

@@ -223,6 +223,50 @@ static void test_timing_profiles(void **state)
     assert_false(many->published);
 }
 
+/* Two players count all, and eight lanes alone, who enter the block twice as often: how often it
+ * runs is of all ten, the share of whole subgroups of the two. */
+static void test_lanes_alone(void **state)
+{
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    place_reopen(place, true);
+    for (int i = 0; i < 10; i++) {
+        const struct pm_point_counts points[] = {
+            i < 2 ? block_counts(0, 80, 80) : alone_counts(0, 80, 80),
+            i < 2 ? block_counts(1, 80, 24) : alone_counts(1, 80, 48),
+            i < 2 ? block_counts(2, 80, 0) : alone_counts(2, 80, 0)};
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 3, points, 3);
+        place_store(place, place_profile(place, &shader));
+    }
+    /* And a shader of which nobody counted more. */
+    const struct pm_point_counts alone[] = {alone_counts(0, 80, 80), alone_counts(1, 80, 0)};
+    const struct pm_shader_profile other = block_shader(place->arena, 2, 2, alone, 2);
+    place_store(place, place_profile(place, &other));
+    const struct pm_database database = place_published(place, "game", etag);
+    assert_int_equal(database.shader_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        const struct pm_shader_estimates *shader = &database.shaders[i];
+        const bool mixed = shader->space == 3;
+        assert_true(shader->published);
+        const struct pm_ratio *of = shader->points[mixed].measures;
+        const struct pm_point_estimate *never = &shader->points[shader->space - 1];
+        assert_int_equal(of[PM_MEASURE_FREQUENCY].clusters, mixed ? 10 : 1);
+        assert_int_equal(of[PM_MEASURE_UNIFORM].clusters, mixed ? 2 : 0);
+        assert_int_equal(of[PM_MEASURE_SUBGROUPS].clusters, mixed ? 2 : 0);
+        assert_true(fabs(of[PM_MEASURE_FREQUENCY].ratio - (mixed ? 0.54 : 1)) < 1e-6);
+        assert_true(of[PM_MEASURE_UNIFORM].ratio == (mixed ? 0.5 : 0));
+        assert_true(fabs(of[PM_MEASURE_SUBGROUPS].ratio - (mixed ? 0.3 : 0)) < 1e-6);
+        assert_int_equal(pm_block_uniformity_is_known(&shader->points[0]), mixed);
+        assert_int_equal(pm_block_is_uniform(&shader->points[0], 0.4), mixed);
+        assert_true(pm_block_uniformity_is_known(never) && pm_block_is_uniform(never, 1));
+    }
+    /* Nobody knows of these which were of whole subgroups. */
+    struct pm_point_counts lie = alone_counts(0, 80, 80);
+    lie.counts[PM_BLOCK_UNIFORM_LANES] = 80;
+    const struct pm_shader_profile liar = block_shader(place->arena, 1, 3, &lie, 1);
+    place_refuses(place, place_profile(place, &liar), "and yet it has counts");
+}
+
 /* A session's parts, each with what it added to the loads of the most frequent value. */
 static void test_constant_profiles(void **state)
 {
@@ -266,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_occluded_profiles_stand_in),
         TEST(test_zero_profiles),
+        TEST(test_lanes_alone),
         TEST(test_turns_of_loops),
         TEST(test_profiles_without_quads_stand_in),
         TEST(test_timing_profiles),

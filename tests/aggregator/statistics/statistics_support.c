@@ -25,6 +25,14 @@ static struct pm_point_counts random_point(struct pm_random *random, enum pm_kin
     point.counts[1] = point.counts[0] / (1 + pm_random_below(random, 9));
     if (kind == PM_KIND_BLOCK)
         point.counts[2] = (point.counts[0] + 3) / 4;
+    if (kind == PM_KIND_BLOCK && point.counts[0] % 5 == 0) {
+        point.lanes_alone = point.counts[0];
+        point.counts[1] = point.counts[2] = point.entry_subgroups = 0;
+    } else if (kind == PM_KIND_BLOCK && point.counts[0] % 5 == 1) { /* of calls of both kinds */
+        point.lanes_alone = point.counts[0] / 2;
+        point.counts[1] /= 2;
+        point.counts[2] = (point.counts[0] + 7) / 8;
+    }
     return point;
 }
 

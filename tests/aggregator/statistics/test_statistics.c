@@ -111,6 +111,48 @@ static void test_measures(void **state)
     pm_statistics_finish(&statistics);
 }
 
+/* How often a block runs is of all sessions, which subgroups were whole of those that counted it.
+ */
+static void test_lanes_alone(void **state)
+{
+    (void)state;
+    struct pm_statistics statistics;
+    pm_statistics_init(&statistics);
+    const struct pm_point_counts all = {
+        .calls = 1, .entry_lanes = 100, .entry_subgroups = 20, .counts = {40, 30, 10}};
+    const struct pm_point_counts alone = {
+        .calls = 1, .entry_lanes = 300, .counts = {60}, .lanes_alone = 60};
+    const struct pm_point_counts both = {.calls = 2,
+                                         .entry_lanes = 400,
+                                         .entry_subgroups = 20,
+                                         .counts = {100, 30, 10},
+                                         .lanes_alone = 60};
+    const struct pm_point_counts never = {.calls = 1, .entry_lanes = 100};
+    add_cluster(&statistics, PM_KIND_BLOCK, NULL, &all, 1);
+    add_cluster(&statistics, PM_KIND_BLOCK, NULL, &alone, 1);
+    add_cluster(&statistics, PM_KIND_BLOCK, NULL, &never, 1);
+    const struct pm_point_statistics *point = pm_statistics_find(&statistics, 0);
+    assert_int_equal(point->sessions, 3);
+    assert_int_equal(point->measures[PM_MEASURE_FREQUENCY].n, 3);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).x.limbs[0], 500);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).y.limbs[0], 100);
+    assert_int_equal(point->measures[PM_MEASURE_UNIFORM].n, 1);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).x.limbs[0], 40);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).y.limbs[0], 30);
+    assert_int_equal(point->measures[PM_MEASURE_SUBGROUPS].n, 1);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_SUBGROUPS).x.limbs[0], 20);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_SUBGROUPS).y.limbs[0], 10);
+    pm_statistics_finish(&statistics);
+
+    /* One cluster of both, as of a player's day. */
+    add_cluster(&statistics, PM_KIND_BLOCK, NULL, &both, 1);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).x.limbs[0], 400);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_FREQUENCY).y.limbs[0], 100);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).x.limbs[0], 40);
+    assert_int_equal(totals(&statistics, 0, PM_MEASURE_UNIFORM).y.limbs[0], 30);
+    pm_statistics_finish(&statistics);
+}
+
 static void test_histogram_bins(void **state)
 {
     (void)state;
@@ -406,6 +448,44 @@ static void test_refuses_what_cannot_be(void **state)
     assert_refused(shader, "candidates is there");
 }
 
+/* Of lanes that were counted alone nobody knows which were of whole subgroups. */
+static void test_refuses_what_lanes_alone_cannot_be(void **state)
+{
+    (void)state;
+    const struct pm_point_counts good = {
+        .entry_lanes = 8, .entry_subgroups = 2, .counts = {6, 2, 1}, .lanes_alone = 4};
+    struct pm_point_counts point = good;
+    struct pm_shader_profile shader = {
+        .kind = PM_KIND_BLOCK, .space = 1, .points = &point, .point_count = 1};
+    point.counts[PM_BLOCK_UNIFORM_LANES] = 3;
+    assert_refused(shader, "uniform_lanes: 3 is above lanes that were not counted alone, 2");
+    point = good;
+    point.counts[PM_BLOCK_SUBGROUPS] = 3;
+    assert_refused(shader, "subgroups: 3 is above lanes that were not counted alone, 2");
+    point = good;
+    point.lanes_alone = 7;
+    assert_refused(shader, "lanes_alone: 7 is above lanes, 6");
+    point.lanes_alone = UINT64_MAX; /* what is known of would be 7 */
+    assert_refused(shader, "lanes_alone");
+    point = good;
+    point.lanes_alone = 6;
+    assert_refused(shader, "uniform_lanes");
+    point.counts[PM_BLOCK_UNIFORM_LANES] = 0;
+    assert_refused(shader, "subgroups");
+    point = good;
+    point.entry_subgroups = 0;
+    assert_refused(shader, "entry_subgroups: 0, and yet it has counts");
+    point = good;
+    point.entry_lanes = point.entry_subgroups = 0;
+    point.counts[1] = point.counts[2] = 0;
+    point.lanes_alone = 6;
+    assert_refused(shader, "entry_lanes: 0, and yet it has lanes");
+    point = good;
+    point.counts[2] = 0;
+    shader.kind = PM_KIND_ZERO;
+    assert_refused(shader, "lanes_alone");
+}
+
 static void test_refuses_timings_that_cannot_be(void **state)
 {
     (void)state;
@@ -439,6 +519,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_are_exact),
         cmocka_unit_test(test_measures),
+        cmocka_unit_test(test_lanes_alone),
         cmocka_unit_test(test_histogram_bins),
         cmocka_unit_test(test_merge_is_commutative_and_associative),
         cmocka_unit_test(test_merge_blobs),
@@ -446,6 +527,7 @@ int main(void)
         cmocka_unit_test(test_the_majority_says_what_is_left_out),
         cmocka_unit_test(test_merge_refuses_other_shaders),
         cmocka_unit_test(test_refuses_what_cannot_be),
+        cmocka_unit_test(test_refuses_what_lanes_alone_cannot_be),
         cmocka_unit_test(test_refuses_timings_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,7 @@ void pm_config_init(struct pm_config *config)
                     .window_frames = 1024,
                     .api_probability = 0.01,
                     .batch = 8,
+                    .uniformity = true,
                     .follow = true,
                     .kinds = PM_KIND_BITS_ALL},
         .optimize = {.zero = true,

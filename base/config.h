@@ -54,7 +54,8 @@ struct pm_config {
         double window_probability;
         uint32_t window_frames;
         double api_probability;
-        uint32_t batch; /* PM_BATCH_ALL for "all" */
+        uint32_t batch;  /* PM_BATCH_ALL for "all" */
+        bool uniformity; /* false: of blocks lanes alone are counted */
         bool follow; /* of whole batches lanes are counted in some blocks, those of others follow */
         uint32_t kinds; /* enum pm_kind_bit */
         bool seed_set;

@@ -43,6 +43,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"sampler.window_frames", PM_CONFIG_COUNT, AT(sampler.window_frames), 1, 1u << 24, NULL},
     {"sampler.api_probability", PM_CONFIG_PROBABILITY, AT(sampler.api_probability), 0, 1, NULL},
     {"sampler.batch", PM_CONFIG_BATCH, AT(sampler.batch), 1, 1u << 20, NULL},
+    {"sampler.uniformity", PM_CONFIG_BOOLEAN, AT(sampler.uniformity), 0, 0, NULL},
     {"sampler.follow", PM_CONFIG_BOOLEAN, AT(sampler.follow), 0, 0, NULL},
     {"sampler.kinds", PM_CONFIG_LIST, AT(sampler.kinds), 0, 0, pm_config_kind_names},
     {"sampler.seed", PM_CONFIG_SEED, AT(sampler.seed), 0, 0, NULL},

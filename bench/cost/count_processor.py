@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""count_processor.py [--frames N] [--skip N] SCENE SIZE BUILD [BUILD…]
+"""count_processor.py [--frames N] [--skip N] [--ways LIST] SCENE SIZE BUILD [BUILD…]
 
 Processor time a frame takes more while every block of every draw and dispatch is counted, where other programs keep
 the machine so busy that frame times say nothing. The scene (deferred, terrain, postprocess) draws without the layer,
-and with that of each build tree with lanes counted in all blocks and where others follow from: one frame of each in
-turn, in an order drawn anew each time. The scene is the last build tree's. Prints a line for each: percent more than
+and with that of each build tree in each way of counting: one frame of each in turn, in an order drawn anew each time. The
+ways are `all` blocks, where others `follow` from, and lanes alone in all blocks (`alone`) or on the spanning `tree`; builds
+before sampler.uniformity have the first two. The scene is the last build tree's. Prints a line for each: percent more than
 without the layer, the median of the frames and their middle half.
 
 The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that asks for it (LP_NUM_THREADS=0).
@@ -21,11 +22,19 @@ SETS = ("sampler.window_probability=1", "sampler.window_frames=16777216", "sampl
         "sampler.api_probability=1", "sampler.batch=all", "debug.synchronous=true", "limits.background_share=1",
         "limits.variants=4096")
 
+# Of a way what it is called, and what is set.
+WAYS = {
+    "all": ("all blocks", ("sampler.follow=false",)),
+    "follow": ("others follow", ("sampler.follow=true",)),
+    "alone": ("lanes alone, all blocks", ("sampler.uniformity=false", "sampler.follow=false")),
+    "tree": ("lanes alone, others follow", ("sampler.uniformity=false", "sampler.follow=true")),
+}
+
 
 class Run:
     """A scene that draws when told to."""
 
-    def __init__(self, name, scene, build=None, follow=False):
+    def __init__(self, name, scene, build=None, sets=()):
         self.name, self.times = name, []
         self.folder = tempfile.TemporaryDirectory(prefix="piecemeal-bench-")
         environment = dict(os.environ, LP_NUM_THREADS="0", HOME=self.folder.name)
@@ -33,8 +42,7 @@ class Run:
             environment[f"XDG_{kind}_HOME"] = os.path.join(self.folder.name, kind.lower())
         command = list(scene)
         if build:
-            sets = SETS + (f"sampler.follow={'true' if follow else 'false'}",)
-            words = [word for one in sets for word in ("--set", one)]
+            words = [word for one in SETS + sets for word in ("--set", one)]
             command = [str(build / "tools/piecemeal"), "run", *words, "--", *command]
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.DEVNULL)
@@ -69,6 +77,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--frames", type=int, default=40)
     parser.add_argument("--skip", type=int, default=4)
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=["all", "follow"])
     parser.add_argument("scene")
     parser.add_argument("size")
     parser.add_argument("builds", nargs="+", type=pathlib.Path)
@@ -76,8 +85,7 @@ def main():
     scene = [str(options.builds[-1] / f"examples/piecemeal-{options.scene}"), "--size", options.size, "--step"]
     runs = [Run("no layer", scene)]
     for build in options.builds:
-        runs += [Run(f"{build}, {what}", scene, build, follow)
-                 for what, follow in (("all blocks", False), ("others follow", True))]
+        runs += [Run(f"{build}, {WAYS[way][0]}", scene, build, WAYS[way][1]) for way in options.ways]
     for run in runs:
         for _ in range(options.skip):
             run.draw()

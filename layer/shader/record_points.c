@@ -25,13 +25,14 @@ static bool no_memory(struct pm_error *error)
     return pm_fail(error, PM_ERROR_MEMORY, "no memory for a shader's points");
 }
 
-static bool find_blocks(const struct pm_words *canonical, struct pm_record_points *points,
-                        struct pm_error *error)
+static bool find_blocks(const struct pm_words *canonical, bool lanes_only,
+                        struct pm_record_points *points, struct pm_error *error)
 {
     struct pm_block_points blocks;
     if (!pm_points_blocks(canonical->data, canonical->count, &blocks, error))
         return false;
     const bool allocated = allocate(points, blocks.count);
+    points->lanes_only = lanes_only;
     for (uint32_t i = 0; allocated && i < blocks.count; i++)
         set(points, i, blocks.points[i].at_most_once);
     pm_block_points_finish(&blocks);
@@ -50,26 +51,61 @@ static bool find_turns(const struct pm_words *canonical, struct pm_record_points
     return allocated || no_memory(error);
 }
 
-/* By point, what counting its lanes takes, in atomics a subgroup, by what is published: one
- * where a part of the subgroup enters it. To be freed; NULL: nothing is known. */
-static double *published_weights(const struct pm_device *device, const struct pm_shader_key *key,
-                                 const struct pm_environment *environment, uint32_t space)
+/* What counting its lanes takes, in atomics a subgroup: one where a part of the subgroup enters it,
+ * or, of lanes alone, any. NAN: not known. */
+static double published_weight(const struct pm_ratio of[static PM_MEASURES], bool lanes_only)
 {
+    const double entries = of[PM_MEASURE_SUBGROUPS].ratio;
+    const double whole = of[PM_MEASURE_FREQUENCY].ratio * of[PM_MEASURE_UNIFORM].ratio;
+    const double parts = entries > whole ? entries - whole : 0;
+    if (of[PM_MEASURE_SUBGROUPS].clusters > 0)
+        return lanes_only ? entries : parts + PM_FLOW_PASSED * (entries - parts);
+    /* No fewer subgroups enter than lanes do, over all of them. */
+    return lanes_only && of[PM_MEASURE_FREQUENCY].clusters > 0 ? of[PM_MEASURE_FREQUENCY].ratio
+                                                               : (double)NAN;
+}
+
+/* By point; to be freed. NULL: nothing is known. */
+static double *published_weights(const struct pm_device *device, const struct pm_shader_key *key,
+                                 const struct pm_environment *environment,
+                                 const struct pm_record_points *points)
+{
+    const uint32_t space = points->space;
     struct pm_shader_estimates found;
     if (!pm_find_published(device, key, environment, PM_KIND_BLOCK, &found))
         return NULL;
     double *weights = found.space == space ? malloc(space * sizeof *weights) : NULL;
-    for (uint32_t i = 0; weights && i < space; i++) {
-        const struct pm_ratio *of = found.points[i].measures;
-        const double entries = of[PM_MEASURE_SUBGROUPS].ratio;
-        const double whole = of[PM_MEASURE_FREQUENCY].ratio * of[PM_MEASURE_UNIFORM].ratio;
-        const double parts = entries > whole ? entries - whole : 0;
-        weights[i] = of[PM_MEASURE_SUBGROUPS].clusters == 0
-                         ? (double)NAN
-                         : parts + PM_FLOW_PASSED * (entries - parts);
-    }
+    for (uint32_t i = 0; weights && i < space; i++)
+        weights[i] = published_weight(found.points[i].measures, points->lanes_only);
     pm_shader_estimates_finish(&found);
     return weights;
+}
+
+/* Of lanes alone by the structure only: what the code says of whole subgroups saves nothing. */
+static double *unknown_weights(uint32_t space)
+{
+    double *weights = malloc((space + 1u) * sizeof *weights);
+    for (uint32_t i = 0; weights && i < space; i++)
+        weights[i] = (double)NAN;
+    return weights;
+}
+
+static void say_flow(const struct pm_device *device, const struct pm_record_points *points,
+                     bool published)
+{
+    const struct pm_flow_points *flow = &points->flow;
+    const char *lanes = points->lanes_only ? "lanes alone" : "lanes";
+    if (!pm_flow_is_worth(flow))
+        pm_log_info(device->instance->log,
+                    "a shader's blocks: %s are counted in all %u, since %s following "
+                    "saves but %.2g atomics a subgroup",
+                    lanes, flow->space, published ? "by its profile" : "by its code", flow->saved);
+    else
+        pm_log_info(device->instance->log,
+                    "a shader's blocks: %s are counted in %u of %u, the others' follow, which "
+                    "saves %u counters, %s %.2g atomics a subgroup",
+                    lanes, flow->count, flow->space, flow->space - 1 - flow->count,
+                    published ? "by its profile" : "by its code up to", flow->saved);
 }
 
 /* Whole batches alone have all that lanes follow from. Without it they are counted everywhere. */
@@ -82,22 +118,17 @@ static void find_flow(const struct pm_device *device, const struct pm_shader_key
     if (device->instance->config.sampler.batch != PM_BATCH_ALL ||
         !device->instance->config.sampler.follow)
         return;
-    double *weights = published_weights(device, key, environment, points->space);
+    double *weights = published_weights(device, key, environment, points);
+    const bool published = weights != NULL;
+    if (!published && points->lanes_only)
+        weights = unknown_weights(points->space);
     if (!pm_points_flow(canonical->data, canonical->count, weights, flow, &error)) {
         pm_log_info(device->instance->log, "lanes are counted in every block of a shader: %s",
                     error.message);
-    } else if (!pm_flow_is_worth(flow)) {
-        pm_log_info(device->instance->log,
-                    "a shader's blocks: lanes are counted in all %u, since %s following "
-                    "saves but %.2g atomics a subgroup",
-                    flow->space, weights ? "by its profile" : "by its code", flow->saved);
-        pm_flow_points_finish(flow);
     } else {
-        pm_log_info(device->instance->log,
-                    "a shader's blocks: lanes are counted in %u of %u, the others' follow, which "
-                    "saves %u counters, %s %.2g atomics a subgroup",
-                    flow->count, flow->space, flow->space - 1 - flow->count,
-                    weights ? "by its profile" : "by its code up to", flow->saved);
+        say_flow(device, points, published);
+        if (!pm_flow_is_worth(flow))
+            pm_flow_points_finish(flow);
     }
     free(weights);
 }
@@ -163,7 +194,8 @@ static bool find(const struct pm_device *device, const struct pm_shader_key *key
     const struct pm_device_abilities *abilities = &device->abilities;
     if (points->kind == PM_KIND_BLOCK)
         return !(kinds & PM_KIND_BIT_BLOCK) ||
-               (find_blocks(canonical, points, error) &&
+               (find_blocks(canonical, !device->instance->config.sampler.uniformity, points,
+                            error) &&
                 (find_flow(device, key, environment, canonical, points), true));
     if (points->kind == PM_KIND_TURNS)
         return !(kinds & PM_KIND_BIT_TURNS) || find_turns(canonical, points, error);
@@ -232,7 +264,8 @@ void pm_record_points_finish(struct pm_record_points points[static PM_RECORD_KIN
 uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t count)
 {
     if (pm_kind_counts_entries(points->kind))
-        return pm_block_units(&(struct pm_block_layout){.unit_count = count + 1});
+        return pm_block_units(
+            &(struct pm_block_layout){.unit_count = count + 1, .lanes_only = points->lanes_only});
     return points->kind == PM_KIND_CONSTANT ? pm_constant_unit(count) : 2 + PM_COUNTS * count;
 }
 
@@ -270,6 +303,12 @@ bool pm_record_points_instrument(const struct pm_record_points *points,
     with.zeros = &points->zeros;
     with.turns = points->kind == PM_KIND_TURNS ? &points->turns : NULL;
     with.flow = pm_record_points_flow(points, info->point_count);
+    with.lanes_only = points->lanes_only;
+    if (with.lanes_only && with.flow) { /* the others have no counters at all */
+        with.points = with.flow->points;
+        with.point_count = with.flow->count;
+        with.flow = NULL;
+    }
     if (points->kind == PM_KIND_CONSTANT)
         return instrument_constants(points, canonical, info, out, error);
     if (points->kind == PM_KIND_TURNS)

@@ -17,6 +17,7 @@ struct pm_record_points {
                                     others the CPU sees for itself */
     uint32_t candidates;         /* as in struct pm_shader_profile */
     uint8_t *at_most_once;       /* bitmap of `space` bits */
+    bool lanes_only;             /* of PM_KIND_BLOCK: lanes alone are counted */
     struct pm_flow_points flow;  /* of PM_KIND_BLOCK in whole batches: where lanes are counted;
                                     empty: everywhere, as it saves too little otherwise */
     struct pm_turn_points turns; /* of PM_KIND_TURNS: what its points are */

@@ -30,16 +30,32 @@ uint32_t pm_variant_units(const struct pm_variant *variant)
                                                  : 2 + PM_COUNTS * variant->point_count;
 }
 
+/* Lanes alone, one number for each point that has counters, become PM_COUNTS of each point. */
+static void spread_lanes(const struct pm_variant *variant, uint64_t *totals)
+{
+    const uint32_t counted = variant->blocks.point_count;
+    for (size_t i = counted; i < PM_COUNTS * (size_t)variant->point_count; i++)
+        totals[2 + i] = 0;
+    for (uint32_t i = counted; i-- > 0;) {
+        const uint64_t lanes = totals[2 + i];
+        const uint32_t point = variant->flow ? variant->flow->points[i] : i;
+        totals[2 + i] = 0;
+        totals[2 + PM_COUNTS * point + PM_BLOCK_LANES] = lanes;
+    }
+}
+
 void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals)
 {
     if (pm_kind_counts_entries(variant->kind))
         pm_block_totals(&variant->blocks, sums, totals);
-    else
+    if (pm_kind_counts_entries(variant->kind) && variant->blocks.lanes_only)
+        spread_lanes(variant, totals);
+    if (!pm_kind_counts_entries(variant->kind))
         memcpy(totals, sums, (2 + PM_COUNTS * (size_t)variant->point_count) * sizeof *totals);
 }
 
-bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
-                             struct pm_error *error)
+static bool follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
+                         struct pm_error *error)
 {
     const struct pm_flow_points *flow = variant->flow;
     if (!flow)
@@ -57,4 +73,13 @@ bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_c
     if (!done)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory for a profile");
     return exact || pm_fail(error, PM_ERROR_STATE, "lanes of blocks contradict each other");
+}
+
+bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
+                             struct pm_error *error)
+{
+    const bool done = follow_lanes(variant, points, error);
+    for (uint32_t i = 0; variant->blocks.lanes_only && i < variant->point_count; i++)
+        points[i].lanes_alone = points[i].counts[PM_BLOCK_LANES];
+    return done;
 }

@@ -62,12 +62,12 @@ void pm_variant_reference(struct pm_variant *variant);
 void pm_variant_release(struct pm_variant *variant);
 
 /* How many counters a slot of the variant's has that are read, and what their sums over slots come
- * to: entry lanes and subgroups, then PM_COUNTS of each point. */
+ * to: entry lanes and subgroups, then PM_COUNTS of each point; of lanes alone all others are 0. */
 uint32_t pm_variant_units(const struct pm_variant *variant);
 void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals);
 
-/* The lanes of points that follow from those of others (flow), into the counts of all points;
- * nothing where all were counted. Any thread. false: they contradict each other (PM_ERROR_STATE),
- * or memory is out. */
+/* The lanes of points that follow from those of others (flow), into the counts of all points, and
+ * which of them were counted alone; nothing where all was counted. Any thread. false: they
+ * contradict each other (PM_ERROR_STATE), or memory is out. */
 bool pm_variant_follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,
                              struct pm_error *error);

@@ -19,6 +19,7 @@ enum { COUNTED = 2, UNITS = 6, SPACE = sizeof unit_of, FRAMES = 20 };
 enum { FULL, OTHERS = UNITS, PART_LANES = 3 * UNITS };
 
 static struct pm_harness h;
+static bool lanes_only; /* then lanes alone are counted */
 
 /* The last compute variant's counters: a pipeline with two constants more than the shader has, a
  * 64-bit address. */
@@ -60,8 +61,9 @@ static void count(uint64_t *counters)
     counters[FULL] += 2;
     for (uint64_t unit = 1; unit <= COUNTED; unit++) {
         counters[FULL + unit]++;
-        counters[OTHERS + unit]++;
-        counters[PART_LANES + unit] += 28 - unit;
+        counters[OTHERS + unit] += lanes_only ? 28 - unit : 1;
+        if (!lanes_only)
+            counters[PART_LANES + unit] += 28 - unit;
     }
 }
 
@@ -82,7 +84,7 @@ static void dispatch(uint64_t *counters, int frames)
 
 struct found {
     uint32_t checkpoints, calls;
-    uint64_t lanes, subgroups, counts[SPACE][3];
+    uint64_t lanes, subgroups, counts[SPACE][3], alone[SPACE];
 };
 
 static bool add_checkpoint(void *user, const struct pm_profile *profile, struct pm_error *error)
@@ -102,6 +104,7 @@ static bool add_checkpoint(void *user, const struct pm_profile *profile, struct 
             }
             for (int k = 0; k < 3; k++)
                 found->counts[point->point][k] += point->counts[k];
+            found->alone[point->point] += point->lanes_alone;
         }
     }
     return true;
@@ -130,12 +133,13 @@ static void assert_frames(const struct found *found, uint32_t frames)
 {
     assert_int_equal(found->calls, frames);
     assert_int_equal(found->lanes, 64 * frames);
-    assert_int_equal(found->subgroups, 2 * frames);
+    assert_int_equal(found->subgroups, lanes_only ? 0 : 2 * frames);
     for (uint64_t point = 0; point < SPACE; point++) {
         const uint64_t unit = unit_of[point], counts = unit <= COUNTED ? frames : 0;
         assert_int_equal(found->counts[point][0], (unit ? 60 - unit : 64) * counts);
-        assert_int_equal(found->counts[point][1], (unit ? 32 : 64) * counts);
-        assert_int_equal(found->counts[point][2], 2 * counts);
+        assert_int_equal(found->counts[point][1], lanes_only ? 0 : (unit ? 32 : 64) * counts);
+        assert_int_equal(found->counts[point][2], lanes_only ? 0 : 2 * counts);
+        assert_int_equal(found->alone[point], lanes_only ? found->counts[point][0] : 0);
     }
 }
 
@@ -147,6 +151,19 @@ static void every_count_reaches_the_disk(void **state)
     struct found found = read_spool(false);
     assert_frames(&found, FRAMES);
     assert_true(found.checkpoints >= 1 && found.checkpoints <= FRAMES / 4 + 2);
+}
+
+static void lanes_alone_reach_the_disk(void **state)
+{
+    (void)state;
+    lanes_only = true;
+    setenv("PIECEMEAL_SAMPLER_UNIFORMITY", "false", 1);
+    dispatch(open_counted(), FRAMES);
+    pm_harness_close(&h);
+    struct found found = read_spool(false);
+    assert_frames(&found, FRAMES);
+    lanes_only = false;
+    unsetenv("PIECEMEAL_SAMPLER_UNIFORMITY");
 }
 
 /* On a device that is slow, and in queues that are not the first. */
@@ -241,6 +258,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(every_count_reaches_the_disk),
+        PM_LAYERED_TEST(lanes_alone_reach_the_disk),
         PM_LAYERED_TEST(a_barrier_is_never_the_first_command),
         PM_LAYERED_TEST(from_a_slow_device),
         PM_LAYERED_TEST(with_less_of_a_driver),

@@ -2,6 +2,7 @@
 #include "tests/shader_rewrite/blocks/block_subject.h"
 #include "tests/shader_rewrite/spirv_text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -76,6 +77,12 @@ static void test_gate(void **state)
     check(block_subject(chain), &at, "Sin", true, 0, needs);
     const struct block_known never = {{1, 0, 1}, {1, 0, 1}, {1, 0, 1}};
     check(block_subject(chain), &never, "Sin", true, 0, needs);
+    /* Where lanes were counted alone: not known to be uniform, nor to be rare. */
+    const struct block_known unknown = {{1, 0.001, 1}, {1, NAN, 1}, {1, 0.001, 1}};
+    check(block_subject(chain), &unknown, "Sin", false, 0,
+          "a rare block that needs it is divergent");
+    const struct block_known alone = {{NAN, NAN, NAN}, {NAN, NAN, NAN}, {1, 0.001, 1}};
+    check(block_subject(chain), &alone, "Sin", false, 0, NULL);
     /* Not rare: nothing is said. */
     const struct block_known common = {{1, 0.02, 1}, {1, 1, 1}, {1, 0.02, 1}};
     check(block_subject(chain), &common, "Sin", false, 0, NULL);

@@ -54,7 +54,10 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
         return true;
     }
     struct pm_error error = {0}, log_error = {0};
-    instance->passive = !pm_config_load_game(&instance->config, instance->game, &error);
+    /* Whoever starts the game may know better what it is: then that game's config is read. */
+    const char *named = secure_getenv("PIECEMEAL_GAME_NAME");
+    const char *game = named != NULL && named[0] != '\0' ? named : instance->game;
+    instance->passive = !pm_config_load_game(&instance->config, game, &error);
     int fd = pm_log_descriptor_parse(getenv("PIECEMEAL_LOG_FD"));
     /* A bad config leaves no settings at all, but where the log was asked to be is still where to
      * say so. */

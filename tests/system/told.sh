@@ -45,4 +45,10 @@ printf '{"aggregator": {"url": "http://127.0.0.1:1"}, "consent": {"upload": fals
     >"$XDG_CONFIG_HOME/piecemeal/piecemeal-postprocess.json"
 sample
 grep -qE '; next: |no config names' "$scratch/run" && fail "$(cat "$scratch/run")"
+# Under a name that is given to a game its config is that name's, as `run` says, not that of the name it has itself.
+printf '{"log": {"file": "%s/renamed.log", "level": "debug"}}\n' "$scratch" >"$XDG_CONFIG_HOME/piecemeal/Renamed.json"
+"$piecemeal" run --game Renamed -- "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet \
+    >"$scratch/run" 2>&1
+grep -q 'the game is "Renamed"; its config: .*/Renamed.json$' "$scratch/run" || fail "$(cat "$scratch/run")"
+grep -q 'info: game "Renamed"' "$scratch/renamed.log" || fail "the config of the name is not read"
 echo "$name: all as expected"

@@ -95,6 +95,11 @@ const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device
         instrumented->tried = true;
         instrumented->made = pm_record_points_instrument(points, &record->canonical, &info,
                                                          &instrumented->module, &found);
+        if (instrumented->made && !pm_shader_may_be_compiled(device, &instrumented->module.words)) {
+            pm_instrumented_finish(&instrumented->module);
+            instrumented->made =
+                pm_fail(&found, PM_ERROR_UNSUPPORTED, "it may crash this driver's compiler");
+        }
         if (!instrumented->made)
             instrumented->error = pm_error_keep(&found);
     }

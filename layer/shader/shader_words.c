@@ -4,6 +4,7 @@
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/quirks/helper_loops.h"
 #include "shader_rewrite/quirks/hiding_casts.h"
+#include "shader_rewrite/quirks/leaving_shared.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,15 +119,36 @@ bool pm_shader_may_be_changed(const struct pm_device *device, const struct pm_wo
                               struct pm_error *error)
 {
     const struct pm_driver driver = pm_device_driver(device);
-    bool has;
-    if (!(pm_quirks_of(&driver) & PM_QUIRK_HELPERS_LEAVE))
+    const uint32_t quirks = pm_quirks_of(&driver);
+    bool helpers = false, shared = false;
+    if (!(quirks & (PM_QUIRK_HELPERS_LEAVE | PM_QUIRK_SHARES_LEAVING)))
         return true;
     struct pm_ir_module *module = pm_ir_parse(canonical->data, canonical->count, error);
     if (!module)
         return false;
-    const bool looked = pm_has_helper_loops(module, &has, error);
+    const bool looked =
+        (!(quirks & PM_QUIRK_HELPERS_LEAVE) || pm_has_helper_loops(module, &helpers, error)) &&
+        (!(quirks & PM_QUIRK_SHARES_LEAVING) || pm_has_leaving_shared(module, &shared, error));
     pm_ir_module_destroy(module);
-    return looked && (!has || pm_fail(error, PM_ERROR_UNSUPPORTED,
-                                      "it takes derivatives of what a loop leaves behind, which "
-                                      "this driver's helper invocations leave too early"));
+    if (helpers)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED,
+                       "it takes derivatives of what a loop leaves behind, which this driver's "
+                       "helper invocations leave too early");
+    return looked && (!shared || pm_fail(error, PM_ERROR_UNSUPPORTED,
+                                         "what is done where a loop is left and what comes behind "
+                                         "it share a value or an address, of which this driver "
+                                         "makes code that may crash it"));
+}
+
+bool pm_shader_may_be_compiled(const struct pm_device *device, const struct pm_words *made)
+{
+    const struct pm_driver driver = pm_device_driver(device);
+    struct pm_error error;
+    bool has;
+    if (!(pm_quirks_of(&driver) & PM_QUIRK_SHARES_LEAVING))
+        return true;
+    struct pm_ir_module *module = pm_ir_parse(made->data, made->count, &error);
+    const bool looked = module && pm_has_leaving_shared(module, &has, &error);
+    pm_ir_module_destroy(module);
+    return looked && !has;
 }

@@ -30,9 +30,12 @@ bool pm_shader_may_do_without_casts(const struct pm_device *device, const struct
                                     struct pm_error *error);
 
 /* On the drivers whose helper invocations do not leave loops too early, and where nothing depends
- * on it. */
+ * on it; and on those whose compiler cannot crash where a loop is left, and where nothing is shared
+ * there. */
 bool pm_shader_may_be_changed(const struct pm_device *device, const struct pm_words *canonical,
                               struct pm_error *error);
+/* The latter, of what was made of a shader. Also false for lack of memory. */
+bool pm_shader_may_be_compiled(const struct pm_device *device, const struct pm_words *made);
 
 /* For what it gets wrong. */
 struct pm_driver pm_device_driver(const struct pm_device *device);

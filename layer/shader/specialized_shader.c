@@ -6,6 +6,7 @@
 #include "layer/shader/passes_cut.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/recipe_shader.h"
+#include "layer/shader/shader_words.h"
 #include "layer/shader/specialize.h"
 #include "layer/shader/specialized_kept.h"
 #include "layer/shader/withheld.h"
@@ -214,8 +215,11 @@ static bool make_words(struct pm_specialized_shaders *shaders, enum pm_specializ
         return pm_passes_cut(shaders->device, record, &shader->partitioned, error) &&
                key_of_passes(shader, error);
     if (!pm_specialize_shader(shaders->device, record, use, shader, error) ||
-        shader->module.words.count == 0 ||
-        !pm_specialized_slow_down(shaders->device, &record->canonical, &shader->module.words,
+        shader->module.words.count == 0)
+        return false;
+    if (!pm_shader_may_be_compiled(shaders->device, &shader->module.words))
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "it may crash this driver's compiler");
+    if (!pm_specialized_slow_down(shaders->device, &record->canonical, &shader->module.words,
                                   error))
         return false;
     shader->key = pm_specialized_key(&shader->module.words, 0);

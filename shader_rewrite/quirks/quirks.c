@@ -37,6 +37,8 @@ static const struct {
     {GOOGLE_SWIFTSHADER, 0, 0, PM_QUIRK_FOLDS_SCALARS},
     /* exact/branches.frag */
     {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_HELPERS_LEAVE},
+    /* variant_bits_leaving: seed 106 over known words, by `hoist` */
+    {MESA_LLVMPIPE, MESA(22, 4), 0, PM_QUIRK_SHARES_LEAVING},
 };
 
 struct pm_driver pm_driver_of(uint32_t id, uint32_t driver_version, const char *driver_info)

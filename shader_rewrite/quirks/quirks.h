@@ -34,8 +34,11 @@ enum pm_quirk {
     PM_QUIRK_UNROLLS_INEXACT = 1 << 7,
     /* Floats are folded inexactly where they are scalars, and not where they are vectors. */
     PM_QUIRK_FOLDS_SCALARS = 1 << 8,
+    /* What a block that leaves a loop shares with what comes behind it is made in code that is not
+     * valid, and may end the driver's compiler (leaving_shared.h). */
+    PM_QUIRK_SHARES_LEAVING = 1 << 9,
 };
-enum { PM_QUIRK_COUNT = 9 };
+enum { PM_QUIRK_COUNT = 10 };
 #define PM_QUIRKS_ALL ((1u << PM_QUIRK_COUNT) - 1)
 
 /* The driver that a module is for. */

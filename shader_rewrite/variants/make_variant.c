@@ -4,6 +4,7 @@
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
 #include "shader_rewrite/ir/ir_builder.h"
+#include "shader_rewrite/quirks/leaving_shared.h"
 #include "shader_rewrite/quirks/leaving_values.h"
 #include "shader_rewrite/quirks/levels_of_detail.h"
 #include "shader_rewrite/quirks/quirks.h"
@@ -162,8 +163,18 @@ static bool run_steps(struct making *m, const struct pm_recipe *recipe, struct p
     return !flags || m->too_large || simplify(m, error);
 }
 
+/* What is shared across a loop's exit, as it may crash lavapipe 25.0; true also where memory ends.
+ */
+static bool shares_leaving(const struct making *m, const struct pm_driver *driver)
+{
+    struct pm_error error;
+    bool has;
+    return (pm_quirks_of(driver) & PM_QUIRK_SHARES_LEAVING) &&
+           (!pm_has_leaving_shared(m->passes.module, &has, &error) || has);
+}
+
 /* A level of detail made of push constants that is a phi's operand too crashes lavapipe 25.0. */
-static bool may_crash(const struct making *m, const struct pm_driver *driver)
+static bool has_joined_levels(const struct making *m, const struct pm_driver *driver)
 {
     struct pm_ir_module *module = m->passes.module;
     const struct pm_ir_function *function = pm_variant_function(module);
@@ -277,8 +288,9 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     bool ok = make_plain(&m.original, info->times, &plain, error) &&
               run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m.passes, out, error);
-    const bool unfit =
-        ok && !canonical && (may_crash(&m, info->driver) || is_unrolled_wrongly(&m, info->driver));
+    const bool unfit = ok && !canonical &&
+                       (shares_leaving(&m, info->driver) || has_joined_levels(&m, info->driver) ||
+                        is_unrolled_wrongly(&m, info->driver));
     pm_ir_module_destroy(m.passes.module);
     const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, &plain)));
     pm_words_finish(&plain);

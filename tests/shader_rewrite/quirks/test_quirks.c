@@ -24,7 +24,7 @@ static void drivers_of_the_table(void **state)
     assert_int_equal(quirks(VK_DRIVER_ID_MESA_LLVMPIPE, 22, 3) & loops, loops);
     assert_int_equal(quirks(VK_DRIVER_ID_MESA_LLVMPIPE, 24, 3) & loops, loops);
     assert_int_equal(quirks(VK_DRIVER_ID_MESA_LLVMPIPE, 25, 0),
-                     PM_QUIRK_JOINED_LEVELS | PM_QUIRK_HELPERS_LEAVE);
+                     PM_QUIRK_JOINED_LEVELS | PM_QUIRK_HELPERS_LEAVE | PM_QUIRK_SHARES_LEAVING);
     assert_int_equal(quirks(VK_DRIVER_ID_GOOGLE_SWIFTSHADER, 5, 0),
                      loops | PM_QUIRK_FOLDS_UNCAST | PM_QUIRK_UNROLLS_SHORT |
                          PM_QUIRK_UNROLLS_INEXACT | PM_QUIRK_FOLDS_SCALARS);

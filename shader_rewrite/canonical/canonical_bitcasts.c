@@ -12,6 +12,7 @@ enum {
     MOST_STEPS = 8,    /* of a value that is looked through */
     MOST_MEMBERS = 32, /* of OpPhi and OpSelect that get another type together */
     MOST_PARTS = 4,    /* of a vector */
+    MOST_TURNS = 16,   /* to another type, on average of what chooses in a block */
 };
 
 static bool is_numeric(const struct pm_ir_instr *type)
@@ -328,15 +329,28 @@ static bool fold_casts(struct pm_ir_module *module, struct pm_ir_block *block)
     return changed;
 }
 
-/* From the start again whenever one was found: what came next may be gone. */
+static uint32_t count_choices(const struct pm_ir_block *block)
+{
+    uint32_t count = 0;
+    for (const struct pm_ir_instr *i = block->body.first; i; i = i->next)
+        count += chooses(i);
+    return count;
+}
+
+/* From the start again whenever one was found: what came next may be gone. Members that stay, and
+ * their casts, can make two webs turn each other's type for ever (seen, of what a translation layer
+ * writes), hence the bound. */
 static bool retype_webs(struct pm_ir_module *module, struct pm_ir_block *block)
 {
     bool changed = false;
+    uint32_t left = MOST_TURNS * count_choices(block);
     for (struct pm_ir_instr *i = block->body.first, *next; i; i = next) {
         struct web web = {.module = module};
         next = i->next;
         if (!chooses(i) || !is_numeric(pm_ir_type_of(i)) || !find_web(&web, i))
             continue;
+        if (left-- == 0)
+            break;
         changed = true;
         if (!retype_web(&web))
             break; /* the module is marked as failed */

@@ -41,6 +41,9 @@ struct pm_sampling {
     _Atomic uint32_t awaited;  /* times that they were, after none was; likewise */
     _Atomic bool paused;       /* nothing is tried, as somebody asked for; likewise */
     _Atomic bool in_passes;    /* dispatches may run in several passes (passes_run.h); likewise */
+    _Atomic bool
+        queries_see; /* the device had a pool whose queries a rebind could change, or one of
+                        which that is not known; else none begins that need be looked at */
     struct pm_lookup commands; /* VkCommandBuffer to struct pm_command (command.h) */
 
     /* What the threads write as recordings begin and end. */

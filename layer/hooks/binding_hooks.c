@@ -1,5 +1,5 @@
 /* The hooks of what is bound and active in a recording (binding.h): pipelines, shader objects,
- * queries, transform feedback. */
+ * transform feedback; queries are in query_hooks.c. */
 #include "layer/core/trace.h"
 #include "layer/frame/binding.h"
 #include "layer/frame/passes_run.h"
@@ -336,72 +336,6 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t
         device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
 }
 
-static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
-{
-    return pm_lookup_find(&sampling->queries, PM_KEY(pool)) == NULL;
-}
-
-static __attribute__((noinline)) void query_begins(struct pm_device *device, VkCommandBuffer handle,
-                                                   VkQueryPool pool)
-{
-    /* Most are none, and what a recording has bound is left as short as it is. */
-    if (device->sampling == NULL || !changes_query(device->sampling, pool))
-        return;
-    struct pm_command *command = pm_command_tracked(device, handle);
-    if (command != NULL)
-        pm_binding_obstacle_begins(command, PM_ACTIVE_QUERY);
-}
-
-static __attribute__((noinline)) void query_ends(struct pm_device *device, VkCommandBuffer handle,
-                                                 VkQueryPool pool)
-{
-    struct pm_command *command = pm_command_tracked(device, handle);
-    if (command != NULL && changes_query(device->sampling, pool))
-        pm_binding_obstacle_ends(command, PM_ACTIVE_QUERY);
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdBeginQuery(VkCommandBuffer handle, VkQueryPool pool,
-                                            uint32_t query, VkQueryControlFlags flags)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (pm_commands_are_tracked(device))
-        query_begins(device, handle, pool);
-    device->dispatch.CmdBeginQuery(handle, pool, query, flags);
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdBeginQueryIndexedEXT(VkCommandBuffer handle, VkQueryPool pool,
-                                                      uint32_t query, VkQueryControlFlags flags,
-                                                      uint32_t index)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (pm_commands_are_tracked(device))
-        query_begins(device, handle, pool);
-    device->dispatch.CmdBeginQueryIndexedEXT(handle, pool, query, flags, index);
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdEndQuery(VkCommandBuffer handle, VkQueryPool pool, uint32_t query)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (!pm_commands_are_tracked(device)) {
-        device->dispatch.CmdEndQuery(handle, pool, query);
-        return;
-    }
-    device->dispatch.CmdEndQuery(handle, pool, query);
-    query_ends(device, handle, pool);
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_CmdEndQueryIndexedEXT(VkCommandBuffer handle, VkQueryPool pool,
-                                                    uint32_t query, uint32_t index)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (!pm_commands_are_tracked(device)) {
-        device->dispatch.CmdEndQueryIndexedEXT(handle, pool, query, index);
-        return;
-    }
-    device->dispatch.CmdEndQueryIndexedEXT(handle, pool, query, index);
-    query_ends(device, handle, pool);
-}
-
 /* While it is active nothing can be bound, so not when a query begins either. */
 static void feedback_begins(struct pm_device *device, VkCommandBuffer handle)
 {
@@ -463,38 +397,4 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedback2EXT(VkCommandBuffer handle
     feedback2(device, device->sampling != NULL ? device->sampling->end_feedback2 : NULL,
               "vkCmdEndTransformFeedback2EXT", handle, first, count, infos);
     feedback_ends(device, handle);
-}
-
-VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
-                                                  const VkQueryPoolCreateInfo *info,
-                                                  const VkAllocationCallbacks *allocator,
-                                                  VkQueryPool *out)
-{
-    struct pm_device *device = pm_device_of(handle);
-    VkResult result = device->dispatch.CreateQueryPool(handle, info, allocator, out);
-    if (result != VK_SUCCESS || device->sampling == NULL)
-        return result;
-    switch ((int)info->queryType) {
-    case VK_QUERY_TYPE_OCCLUSION:
-    case VK_QUERY_TYPE_TIMESTAMP:
-    case VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT:
-    case VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT:
-    case VK_QUERY_TYPE_MESH_PRIMITIVES_GENERATED_EXT:
-        pm_lookup_put(&device->sampling->queries, PM_KEY(*out), device);
-        break;
-    default:
-        /* Pipeline statistics, performance, and what is not known count what a variant does. */
-        pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
-        break;
-    }
-    return result;
-}
-
-VKAPI_ATTR void VKAPI_CALL pm_DestroyQueryPool(VkDevice handle, VkQueryPool pool,
-                                               const VkAllocationCallbacks *allocator)
-{
-    struct pm_device *device = pm_device_of(handle);
-    if (device->sampling != NULL && pool != VK_NULL_HANDLE)
-        pm_lookup_remove(&device->sampling->queries, PM_KEY(pool));
-    device->dispatch.DestroyQueryPool(handle, pool, allocator);
 }

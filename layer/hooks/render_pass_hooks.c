@@ -28,75 +28,90 @@ static uint64_t work_of(const VkRect2D *area, uint32_t layers)
     return pm_trial_work(area->extent.width, area->extent.height, layers);
 }
 
-VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
-                                                 const VkRenderPassBeginInfo *info,
-                                                 VkSubpassContents contents)
+/* Whether it is of the one device, while nothing is tried there: the call can just be passed on;
+ * needs PM_FAST. */
+#define IS_PLAIN(handle)                                                                           \
+    (PM_IS_OF_ONE(handle) && PM_READ(uint32_t, pm_one.device->sampling->trials) == 0)
+
+/* What of a beginning is told by a VkSubpassContents. */
+static struct pm_pass_beginning beginning_of(const VkRenderPassBeginInfo *info,
+                                             VkSubpassContents contents)
 {
-    struct pm_device *device = pm_device_of(handle);
-    if (!pm_trials_time(device)) {
-        device->dispatch.CmdBeginRenderPass(handle, info, contents);
-        return;
-    }
-    const struct pm_pass_beginning beginning = {
+    return (struct pm_pass_beginning){
         .whole = is_whole(contents),
         .executes = contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS,
         .render_pass = info->renderPass,
         .what = PM_BITS(info->renderPass),
         .work = work_of(&info->renderArea, 1),
     };
-    struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);
-    device->dispatch.CmdBeginRenderPass(handle, info, contents);
-    pm_trial_pass_began(command);
 }
 
-#define BEGIN_RENDER_PASS(name)                                                                    \
-    VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle,                                   \
-                                         const VkRenderPassBeginInfo *info,                        \
-                                         const VkSubpassBeginInfo *subpass)                        \
+static struct pm_pass_beginning beginning_of_rendering(const VkRenderingInfo *info)
+{
+    return (struct pm_pass_beginning){
+        .whole = (info->flags & ~EXECUTES) == 0,
+        .executes = (info->flags & EXECUTES) != 0,
+        .views = info->viewMask != 0,
+        .what = first_view(info),
+        .work = work_of(&info->renderArea, info->layerCount),
+    };
+}
+
+/* Each of what begins one, and of what ends one: X(name, (parameters), (arguments), its beginning)
+ */
+#define BEGIN_PASS_2                                                                               \
+    (VkCommandBuffer handle, const VkRenderPassBeginInfo *info, const VkSubpassBeginInfo *subpass)
+#define BEGIN_COMMANDS(X)                                                                          \
+    X(CmdBeginRenderPass,                                                                          \
+      (VkCommandBuffer handle, const VkRenderPassBeginInfo *info, VkSubpassContents contents),     \
+      (handle, info, contents), beginning_of(info, contents))                                      \
+    X(CmdBeginRenderPass2, BEGIN_PASS_2, (handle, info, subpass),                                  \
+      beginning_of(info, subpass->contents))                                                       \
+    X(CmdBeginRenderPass2KHR, BEGIN_PASS_2, (handle, info, subpass),                               \
+      beginning_of(info, subpass->contents))                                                       \
+    X(CmdBeginRendering, (VkCommandBuffer handle, const VkRenderingInfo *info), (handle, info),    \
+      beginning_of_rendering(info))                                                                \
+    X(CmdBeginRenderingKHR, (VkCommandBuffer handle, const VkRenderingInfo *info), (handle, info), \
+      beginning_of_rendering(info))
+#define END_COMMANDS(X)                                                                            \
+    X(CmdEndRenderPass, (VkCommandBuffer handle), (handle))                                        \
+    X(CmdEndRenderPass2, (VkCommandBuffer handle, const VkSubpassEndInfo *info), (handle, info))   \
+    X(CmdEndRenderPass2KHR, (VkCommandBuffer handle, const VkSubpassEndInfo *info),                \
+      (handle, info))                                                                              \
+    X(CmdEndRendering, (VkCommandBuffer handle), (handle))                                         \
+    X(CmdEndRenderingKHR, (VkCommandBuffer handle), (handle))
+
+#define BEGIN(name, parameters, arguments, beginning)                                              \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
         if (!pm_trials_time(device)) {                                                             \
-            device->dispatch.name(handle, info, subpass);                                          \
+            device->dispatch.name arguments;                                                       \
             return;                                                                                \
         }                                                                                          \
-        const struct pm_pass_beginning beginning = {                                               \
-            .whole = is_whole(subpass->contents),                                                  \
-            .executes = subpass->contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS,        \
-            .render_pass = info->renderPass,                                                       \
-            .what = PM_BITS(info->renderPass),                                                     \
-            .work = work_of(&info->renderArea, 1),                                                 \
-        };                                                                                         \
-        struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);             \
-        device->dispatch.name(handle, info, subpass);                                              \
+        const struct pm_pass_beginning begins = beginning;                                         \
+        struct pm_command *command = pm_trial_pass_begins(device, handle, &begins);                \
+        device->dispatch.name arguments;                                                           \
         pm_trial_pass_began(command);                                                              \
-    }
-
-#define BEGIN_RENDERING(name)                                                                      \
-    VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const VkRenderingInfo *info)      \
+    }                                                                                              \
+    HOOK(name, parameters, arguments)
+#define END(name, parameters, arguments)                                                           \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
-        if (!pm_trials_time(device)) {                                                             \
-            device->dispatch.name(handle, info);                                                   \
-            return;                                                                                \
-        }                                                                                          \
-        const struct pm_pass_beginning beginning = {                                               \
-            .whole = (info->flags & ~EXECUTES) == 0,                                               \
-            .executes = (info->flags & EXECUTES) != 0,                                             \
-            .views = info->viewMask != 0,                                                          \
-            .what = first_view(info),                                                              \
-            .work = work_of(&info->renderArea, info->layerCount)};                                 \
-        struct pm_command *command = pm_trial_pass_begins(device, handle, &beginning);             \
-        device->dispatch.name(handle, info);                                                       \
-        pm_trial_pass_began(command);                                                              \
-    }
-
-#define END_RENDER_PASS(name)                                                                      \
-    VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle, const VkSubpassEndInfo *info)     \
-    {                                                                                              \
-        struct pm_device *device = pm_device_of(handle);                                           \
-        device->dispatch.name(handle, info);                                                       \
+        device->dispatch.name arguments;                                                           \
         if (pm_trials_time(device))                                                                \
             pm_trial_pass_ended(device, handle);                                                   \
+    }                                                                                              \
+    HOOK(name, parameters, arguments)
+#define HOOK(name, parameters, arguments)                                                          \
+    VKAPI_ATTR PM_FAST void VKAPI_CALL pm_##name parameters                                        \
+    {                                                                                              \
+        if (PM_UNLIKELY(!IS_PLAIN(handle))) {                                                      \
+            long_##name arguments;                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        pm_one.device->dispatch.name arguments;                                                    \
     }
 
 /* Newer than the headers (hooks.h). */
@@ -114,23 +129,7 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginRenderPass(VkCommandBuffer handle,
             pm_trial_pass_ended(device, handle);                                                   \
     }
 
-#define END(name)                                                                                  \
-    VKAPI_ATTR void VKAPI_CALL pm_##name(VkCommandBuffer handle)                                   \
-    {                                                                                              \
-        struct pm_device *device = pm_device_of(handle);                                           \
-        device->dispatch.name(handle);                                                             \
-        if (pm_trials_time(device))                                                                \
-            pm_trial_pass_ended(device, handle);                                                   \
-    }
-
-BEGIN_RENDER_PASS(CmdBeginRenderPass2)
-BEGIN_RENDER_PASS(CmdBeginRenderPass2KHR)
-BEGIN_RENDERING(CmdBeginRendering)
-BEGIN_RENDERING(CmdBeginRenderingKHR)
-END_RENDER_PASS(CmdEndRenderPass2)
-END_RENDER_PASS(CmdEndRenderPass2KHR)
-END(CmdEndRenderPass)
+BEGIN_COMMANDS(BEGIN)
+END_COMMANDS(END)
 END_RENDERING2(CmdEndRendering2KHR)
 END_RENDERING2(CmdEndRendering2EXT)
-END(CmdEndRendering)
-END(CmdEndRenderingKHR)

@@ -1,0 +1,125 @@
+/*
+ * The hooks of queries, whose results what is bound could change (HAZARDS 11): those of pipeline
+ * statistics, performance, and what is not known. Until the device has a pool of these, a query is
+ * passed on in a few instructions.
+ */
+#include "layer/frame/binding.h"
+#include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
+
+/* Whether a query is of the one device, and changes by nothing that is bound; needs PM_FAST. */
+#define IS_PLAIN(handle)                                                                           \
+    (PM_IS_OF_ONE(handle) && !PM_READ(bool, pm_one.device->sampling->queries_see))
+
+static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
+{
+    return pm_lookup_find(&sampling->queries, PM_KEY(pool)) == NULL;
+}
+
+static void query_begins(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
+{
+    /* Most are none, and what a recording has bound is left as short as it is. */
+    if (device->sampling == NULL || !changes_query(device->sampling, pool))
+        return;
+    struct pm_command *command = pm_command_tracked(device, handle);
+    if (command != NULL)
+        pm_binding_obstacle_begins(command, PM_ACTIVE_QUERY);
+}
+
+static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
+{
+    if (device->sampling == NULL || !changes_query(device->sampling, pool))
+        return;
+    struct pm_command *command = pm_command_tracked(device, handle);
+    if (command != NULL)
+        pm_binding_obstacle_ends(command, PM_ACTIVE_QUERY);
+}
+
+/* X(name, (parameters), (arguments)) */
+#define BEGIN_COMMANDS(X)                                                                          \
+    X(CmdBeginQuery,                                                                               \
+      (VkCommandBuffer handle, VkQueryPool pool, uint32_t query, VkQueryControlFlags flags),       \
+      (handle, pool, query, flags))                                                                \
+    X(CmdBeginQueryIndexedEXT,                                                                     \
+      (VkCommandBuffer handle, VkQueryPool pool, uint32_t query, VkQueryControlFlags flags,        \
+       uint32_t index),                                                                            \
+      (handle, pool, query, flags, index))
+#define END_COMMANDS(X)                                                                            \
+    X(CmdEndQuery, (VkCommandBuffer handle, VkQueryPool pool, uint32_t query),                     \
+      (handle, pool, query))                                                                       \
+    X(CmdEndQueryIndexedEXT,                                                                       \
+      (VkCommandBuffer handle, VkQueryPool pool, uint32_t query, uint32_t index),                  \
+      (handle, pool, query, index))
+
+/* What stood in the query's way is put back before it begins, and binds again after it ended. */
+#define BEGIN(name, parameters, arguments)                                                         \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(handle);                                           \
+        query_begins(device, handle, pool);                                                        \
+        device->dispatch.name arguments;                                                           \
+    }
+#define END(name, parameters, arguments)                                                           \
+    static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
+    {                                                                                              \
+        struct pm_device *device = pm_device_of(handle);                                           \
+        device->dispatch.name arguments;                                                           \
+        query_ends(device, handle, pool);                                                          \
+    }
+#define HOOK(name, parameters, arguments)                                                          \
+    VKAPI_ATTR PM_FAST void VKAPI_CALL pm_##name parameters                                        \
+    {                                                                                              \
+        if (PM_UNLIKELY(!IS_PLAIN(handle))) {                                                      \
+            long_##name arguments;                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        pm_one.device->dispatch.name arguments;                                                    \
+    }
+
+BEGIN_COMMANDS(BEGIN)
+END_COMMANDS(END)
+BEGIN_COMMANDS(HOOK)
+END_COMMANDS(HOOK)
+
+/* Whether its queries count the same whatever is bound. */
+static bool is_blind(VkQueryType type)
+{
+    switch ((int)type) {
+    case VK_QUERY_TYPE_OCCLUSION:
+    case VK_QUERY_TYPE_TIMESTAMP:
+    case VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT:
+    case VK_QUERY_TYPE_PRIMITIVES_GENERATED_EXT:
+    case VK_QUERY_TYPE_MESH_PRIMITIVES_GENERATED_EXT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
+                                                  const VkQueryPoolCreateInfo *info,
+                                                  const VkAllocationCallbacks *allocator,
+                                                  VkQueryPool *out)
+{
+    struct pm_device *device = pm_device_of(handle);
+    VkResult result = device->dispatch.CreateQueryPool(handle, info, allocator, out);
+    struct pm_sampling *sampling = device->sampling;
+    if (result != VK_SUCCESS || sampling == NULL)
+        return result;
+    /* Pipeline statistics, performance, and what is not known count what a variant does. */
+    if (!is_blind(info->queryType))
+        pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+    else if (pm_lookup_put(&sampling->queries, PM_KEY(*out), device))
+        return result;
+    atomic_store(&sampling->queries_see, true);
+    return result;
+}
+
+VKAPI_ATTR void VKAPI_CALL pm_DestroyQueryPool(VkDevice handle, VkQueryPool pool,
+                                               const VkAllocationCallbacks *allocator)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (device->sampling != NULL && pool != VK_NULL_HANDLE)
+        pm_lookup_remove(&device->sampling->queries, PM_KEY(pool));
+    device->dispatch.DestroyQueryPool(handle, pool, allocator);
+}

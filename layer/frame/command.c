@@ -56,6 +56,7 @@ void pm_command_add(struct pm_device *device, struct pm_command_pool *pool, VkCo
     command->countdown = PM_NEVER;
     command->recording = PM_RECORDING_TRACKED;
     command->touched = true;
+    command->again = PM_BEGINS_LONG;
     command->timings = PM_TIMING_NONE;
     command->device = device;
     command->handle = handle;
@@ -116,15 +117,13 @@ void pm_commands_destroy(struct pm_sampling *sampling)
 
 /* ---- a recording ---- */
 
-static void clear_bound(struct pm_command *command)
+static inline void clear_bound(struct pm_command *command)
 {
     command->plain = false;
     command->lately = (struct pm_lately){.game = {0}};
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
     command->watched = 0;
-    command->pass =
-        (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
 }
 
 /* Whether the recording before was submitted more than once. Where nobody saw a secondary one being
@@ -156,9 +155,12 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
         command->active |= PM_CONDITION(PM_ACTIVE_INHERITED_QUERY);
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
+    command->again = may_repeat || command->active != 0 ? PM_BEGINS_LONG : info->flags;
     if (!command->touched)
         return may_repeat;
     clear_bound(command);
+    command->pass =
+        (struct pm_pass_instance){.place = PM_PLACE_OUTSIDE, .measurement = PM_TIMING_NONE};
     command->area = 0;
     command->touched = command->pool->is_protected;
     return may_repeat;
@@ -176,24 +178,22 @@ static uint64_t wanted_words(const struct pm_command *command)
 
 bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
-    if (command->secondary || command->pool->is_protected || !command->begun ||
-        pm_command_holds(command))
+    const struct pm_device *device = command->device;
+    /* One that was chosen begins the long way again; others hold nothing else. */
+    const bool holds = (command->use_count | command->hold_count | command->scratch.held) != 0;
+    if (holds || !pm_command_begins_alike(command, info) ||
+        (!atomic_load_explicit(&device->sampling->learned, memory_order_relaxed) &&
+         !pm_command_learn_again(command)))
         return false;
-    const bool touched = command->touched;
-    command->touched = false;
-    if (!pm_command_begin_again(command, info)) {
-        command->touched = touched;
-        return false;
-    }
+    pm_command_begins_anew(command);
     command->executed_count = 0;
     command->active = 0;
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
     clear_bound(command);
     command->area = 0;
-    pm_pushed_begin(&command->pushed,
-                    atomic_load_explicit(&command->device->watched, memory_order_acquire));
-    command->touched = true;
+    pm_pushed_begin(&command->pushed, atomic_load_explicit(&device->watched, memory_order_acquire));
+    command->touched = command->pushed.wanted != 0;
     return true;
 }
 
@@ -335,6 +335,7 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
     if (!sampled && !timed)
         return;
     command->touched = true;
+    command->again = PM_BEGINS_LONG;
     if (command->random.state[0] == 0 && command->random.state[1] == 0)
         pm_random_init(&command->random, pm_sampling_seed(sampling));
     /* One thing at a time: what is sampled takes longer. */

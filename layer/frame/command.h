@@ -47,6 +47,7 @@ struct pm_lately {
 };
 
 #define PM_TIMING_NONE UINT32_MAX
+#define PM_BEGINS_LONG UINT32_MAX
 
 struct pm_trial;
 struct pm_session_trial; /* trial/sessions.h */
@@ -126,7 +127,8 @@ struct pm_command {
                      of: begin puts it right */
     bool once;    /* the recording is for one submission; said of one that may be timed only */
     bool repeats; /* it may be submitted more than once; likewise */
-    bool simultaneous;           /* and while an earlier submission is under way */
+    bool simultaneous; /* and while an earlier submission is under way */
+    uint32_t again;    /* flags with which a begin may go the short way; PM_BEGINS_LONG: none */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
@@ -225,23 +227,53 @@ void pm_commands_destroy(struct pm_sampling *sampling);
  * as far as anyone knows. */
 bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo *info);
 
-/* The same for a recording that cannot be chosen and need not follow what is pushed, in few
- * instructions, and before the driver begins it. false: there is more to do, and nothing was done.
- */
-static inline bool pm_command_begin_again(struct pm_command *command,
-                                          const VkCommandBufferBeginInfo *info)
+/* Whether a begin leaves the record as the one before it did, but for what the recording touched:
+ * no more is known of it, it was not submitted twice, and is begun with the same flags. */
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begins_alike(const struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
-    if (command->touched || command->secondary || command->simultaneous ||
-        (info->flags & VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT) != 0)
-        return false;
-    if ((info->flags & VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT) == 0 &&
-        atomic_load_explicit(&command->submits, memory_order_relaxed) > 1)
-        return false;
+    return info->flags == command->again && PM_READ(uint32_t, command->submits) <= 1 &&
+           (!command->secondary || info->pInheritanceInfo == NULL ||
+            info->pInheritanceInfo->pipelineStatistics == 0);
+}
+
+static inline __attribute__((always_inline)) void pm_command_begins_anew(struct pm_command *command)
+{
+    if (command->secondary)
+        command->recordings++;
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
+}
+
+/* The same as pm_command_begin and pm_command_choose for a recording that cannot be chosen and need
+ * not follow what is pushed, in few instructions, and before the driver begins it; where it is
+ * known for good whether the game keeps recordings. false: there is more to do, and nothing was
+ * done. */
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begin_again(struct pm_command *command, const VkCommandBufferBeginInfo *info)
+{
+    if (command->touched || !pm_command_begins_alike(command, info))
+        return false;
+    pm_command_begins_anew(command);
     return true;
 }
 
-/* The same for one that follows what is pushed and cannot be chosen either. */
+/* Where that is not known yet: learns it from the recording that was. false: as above. */
+static inline bool pm_command_learn_again(const struct pm_command *command)
+{
+    return (!command->once && atomic_load_explicit(&command->submits, memory_order_relaxed) != 1) ||
+           pm_sampling_learn_one(command->device->sampling);
+}
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBeginInfo *info)
+{
+    if (command->touched || !pm_command_begins_alike(command, info) ||
+        !pm_command_learn_again(command))
+        return false;
+    pm_command_begins_anew(command);
+    return true;
+}
+
+/* The same as either for one whose record is touched, and which may follow what is pushed. */
 bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info);
 
 /* Behind pm_command_begin: whether it is sampled or, where may_be_timed, timed. */

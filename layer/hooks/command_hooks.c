@@ -156,26 +156,32 @@ static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
     return result;
 }
 
-/* While not armed: for a recording that cannot be chosen, of a buffer whose record is as a begin
- * leaves it. The driver may refuse to begin, which the record need not know then. */
-static VKAPI_ATTR VkResult VKAPI_CALL begin_short(VkCommandBuffer handle,
-                                                  const VkCommandBufferBeginInfo *info)
+/* While not armed: for a recording that cannot be chosen. The driver may refuse to begin, which the
+ * record need not know then. behind: for one whose record is not where its hash points. */
+#define BEGIN(way, behind)                                                                         \
+    static PM_FAST VKAPI_ATTR VkResult VKAPI_CALL begin_##way(                                     \
+        VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
+    {                                                                                              \
+        struct pm_command *command = pm_lookup_glance(                                             \
+            PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));        \
+        if (PM_UNLIKELY(command == NULL))                                                          \
+            return behind(handle, info);                                                           \
+        if (PM_UNLIKELY(!pm_command_begin_##way(command, info)))                                   \
+            return begin_long(handle, info);                                                       \
+        return pm_one.device->dispatch.BeginCommandBuffer(handle, info);                           \
+    }
+
+static PM_COLD VkResult begin_behind(VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)
 {
     struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
-    if (PM_UNLIKELY(command == NULL || !pm_command_begin_again(command, info)))
+    if (command == NULL || !pm_command_begin_again(command, info))
         return begin_long(handle, info);
     return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
 }
 
-/* The same while there are variants for what is pushed. */
-static VKAPI_ATTR VkResult VKAPI_CALL begin_followed(VkCommandBuffer handle,
-                                                     const VkCommandBufferBeginInfo *info)
-{
-    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
-    if (PM_UNLIKELY(command == NULL || !pm_command_begin_followed(command, info)))
-        return begin_long(handle, info);
-    return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
-}
+BEGIN(again, begin_behind)
+BEGIN(learning, begin_long)
+BEGIN(followed, begin_long)
 
 VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
                                                              const VkCommandBufferBeginInfo *info)
@@ -204,15 +210,21 @@ VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handl
     return PM_READ(PFN_vkEndCommandBuffer, pm_recording_targets.end)(handle);
 }
 
-void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device_dispatch *next,
-                             bool armed, bool plain, bool followed)
+void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device *device)
 {
-    __atomic_store_n(&now->begin,
-                     armed || !plain ? begin_long
-                     : followed      ? begin_followed
-                                     : begin_short,
+    const bool armed = pm_binds_any(device, PM_BINDS_ARMED),
+               tracked =
+                   atomic_load(&device->watched) != 0 || pm_binds_any(device, PM_BINDS_CAREFUL);
+    PFN_vkBeginCommandBuffer begin = begin_again;
+    if (armed || device->ab != NULL)
+        begin = begin_long;
+    else if (tracked)
+        begin = begin_followed;
+    else if (!atomic_load(&device->sampling->learned))
+        begin = begin_learning;
+    __atomic_store_n(&now->begin, begin, __ATOMIC_RELAXED);
+    __atomic_store_n(&now->end, armed ? end_long : device->dispatch.EndCommandBuffer,
                      __ATOMIC_RELAXED);
-    __atomic_store_n(&now->end, armed ? end_long : next->EndCommandBuffer, __ATOMIC_RELAXED);
 }
 
 static PM_COLD VkResult reset_long(VkCommandBuffer handle, VkCommandBufferResetFlags flags)
@@ -229,9 +241,14 @@ static PM_COLD VkResult reset_long(VkCommandBuffer handle, VkCommandBufferResetF
 VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer handle,
                                                              VkCommandBufferResetFlags flags)
 {
-    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || may_hold(pm_one.device->sampling)))
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
         return reset_long(handle, flags);
-    return pm_one.device->dispatch.ResetCommandBuffer(handle, flags);
+    /* may_hold */
+    const struct pm_device *device = pm_one.device;
+    if (PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0 ||
+                    PM_READ(uint32_t, device->sampling->recording) != 0))
+        return reset_long(handle, flags);
+    return device->dispatch.ResetCommandBuffer(handle, flags);
 }
 
 /* Whether it matters what a recording executes. */

@@ -102,8 +102,7 @@ static void swap_tables(const struct pm_device *device)
     const bool watched = atomic_load(&device->watched) != 0;
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
-    swap_recordings(&pm_recording_targets, &device->dispatch, armed,
-                    atomic_load(&device->sampling->learned), watched);
+    swap_recordings(&pm_recording_targets, device);
 }
 
 /* Under registry_lock. A draw on the device that `key` named may be under way on another thread and

@@ -101,13 +101,11 @@ void pm_push_tables_load(struct pm_push_table *next, const struct pm_device_disp
 void pm_push_tables_swap(struct pm_push_table *now, const struct pm_push_table *next,
                          bool followed);
 
-/* Swap the tables: draw_hooks.c and command_hooks.c. plain: nobody need know that a recording
- * begins. */
+/* Swap the tables: draw_hooks.c and command_hooks.c. */
 void pm_draw_tables_load(struct pm_draw_table *next, const struct pm_device_dispatch *dispatch);
 void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *next, bool armed);
 typedef void pm_recording_table_swapper(struct pm_recording_table *now,
-                                        const struct pm_device_dispatch *next, bool armed,
-                                        bool plain, bool followed);
+                                        const struct pm_device *device);
 pm_recording_table_swapper pm_recording_table_swap;
 
 /* Before a device is added: what swaps the hooks of command buffers. */

@@ -311,29 +311,6 @@ static void does_not_stand_alone(void **state)
     atomic_store(&device->binds, binds);
 }
 
-/* The short way into a recording is for a record that is as a begin leaves it. */
-static void begun_again(void **state)
-{
-    (void)state;
-    const VkCommandBufferBeginInfo once = {.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT},
-                                   often = {0};
-    struct pm_command *command = &world->command;
-    binding_start(PM_RECORDING_TRACKED, false);
-    command->touched = false;
-    atomic_store(&command->submits, 2);
-    assert_false(pm_command_begin_again(command, &often));
-    assert_int_equal(atomic_load(&command->submits), 2);
-    assert_true(pm_command_begin_again(command, &once));
-    assert_int_equal(atomic_load(&command->submits), 0);
-    atomic_store(&command->submits, 1);
-    assert_true(pm_command_begin_again(command, &often));
-    command->secondary = true; /* what it inherits is looked at */
-    assert_false(pm_command_begin_again(command, &once));
-    command->secondary = false;
-    command->touched = true;
-    assert_false(pm_command_begin_again(command, &once));
-}
-
 static void a_lost_device_measures_nothing(void **state)
 {
     (void)state;
@@ -360,7 +337,6 @@ int main(void)
         cmocka_unit_test(bound_lately),
         cmocka_unit_test(plain_recordings),
         cmocka_unit_test(does_not_stand_alone),
-        cmocka_unit_test(begun_again),
         cmocka_unit_test(a_lost_device_measures_nothing),
     };
     return cmocka_run_group_tests(tests, binding_set_up, binding_tear_down);

@@ -3,29 +3,163 @@
 
 #include "tests/cmocka_includes.h"
 
-static bool begins_again(bool was_simultaneous, VkCommandBufferUsageFlags flags)
+#define ONCE VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT
+#define SIMULTANEOUS VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT
+
+static struct pm_sampling sampling;
+static struct pm_device device = {.sampling = &sampling};
+static struct pm_command_pool pool;
+
+/* As the record of a buffer that was begun the long way with these flags, is no candidate for being
+ * kept, and touched nothing. */
+static struct pm_command begun_with(VkCommandBufferUsageFlags flags, bool secondary)
 {
-    static struct pm_command command;
-    const VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-                                           .flags = flags};
-    command = (struct pm_command){.begun = true, .simultaneous = was_simultaneous};
-    return pm_command_begin_again(&command, &info);
+    struct pm_command command = {
+        .device = &device, .pool = &pool, .secondary = secondary, .touched = true};
+    const VkCommandBufferInheritanceInfo inheritance = {.renderPass = VK_NULL_HANDLE};
+    const VkCommandBufferBeginInfo info = {.flags = flags, .pInheritanceInfo = &inheritance};
+    command.begun = true;
+    assert_false(pm_command_begin(&command, &info));
+    return command;
+}
+
+static bool begins_again(struct pm_command *command, VkCommandBufferUsageFlags flags,
+                         VkQueryPipelineStatisticFlags statistics)
+{
+    const VkCommandBufferInheritanceInfo inheritance = {.pipelineStatistics = statistics};
+    const VkCommandBufferBeginInfo info = {.flags = flags, .pInheritanceInfo = &inheritance};
+    return pm_command_begin_again(command, &info);
 }
 
 /* The short way leaves alone what the recording before it was. */
-static void the_short_way_knows_simultaneous_use(void **unused)
+static void the_short_way_is_for_the_same_flags(void **unused)
 {
     (void)unused;
-    const VkCommandBufferUsageFlags once = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
-                                    simultaneous = VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT;
-    assert_true(begins_again(false, once));
-    assert_false(begins_again(true, once));
-    assert_false(begins_again(false, simultaneous));
-    assert_false(begins_again(true, once | simultaneous));
+    const VkCommandBufferUsageFlags all[] = {0, ONCE, SIMULTANEOUS, ONCE | SIMULTANEOUS};
+    for (int before = 0; before < 4; before++) {
+        for (int now = 0; now < 8; now++) {
+            struct pm_command command = begun_with(all[before], now >= 4);
+            atomic_store(&command.submits, 1);
+            assert_int_equal(begins_again(&command, all[now & 3], 0), before == (now & 3));
+            assert_int_equal(command.once, (all[before] & ONCE) != 0);
+            assert_int_equal(command.simultaneous, (all[before] & SIMULTANEOUS) != 0);
+        }
+    }
+}
+
+static void what_is_kept_goes_the_long_way(void **unused)
+{
+    (void)unused;
+    struct pm_command command = begun_with(0, false);
+    atomic_store(&command.submits, 2);
+    assert_false(begins_again(&command, 0, 0));
+    assert_int_equal(atomic_load(&command.submits), 2);
+    /* So does each begin of what may be, as long as that is not known. */
+    command =
+        (struct pm_command){.device = &device, .pool = &pool, .secondary = true, .touched = true};
+    const VkCommandBufferBeginInfo info = {.flags = 0};
+    assert_true(pm_command_begin(&command, &info));
+    assert_false(command.touched);
+    assert_false(begins_again(&command, 0, 0));
+    atomic_store(&command.submits, 1);
+    assert_false(pm_command_begin(&command, &info));
+    assert_true(begins_again(&command, 0, 0));
+}
+
+/* What executes a secondary one tells its recordings apart by their number, and what it inherits is
+ * looked at each time. */
+static void secondaries_begin_again(void **unused)
+{
+    (void)unused;
+    const VkQueryPipelineStatisticFlags statistics =
+        VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT;
+    struct pm_command command = begun_with(ONCE, true);
+    const uint32_t before = command.recordings;
+    assert_true(begins_again(&command, ONCE, 0));
+    assert_int_equal(command.recordings, before + 1);
+    assert_false(begins_again(&command, ONCE, statistics));
+    assert_int_equal(command.recordings, before + 1);
+    const VkCommandBufferInheritanceInfo inheritance = {.pipelineStatistics = statistics};
+    const VkCommandBufferBeginInfo info = {.flags = ONCE, .pInheritanceInfo = &inheritance};
+    pm_command_begin(&command, &info);
+    assert_int_not_equal(command.active, 0);
+    assert_false(begins_again(&command, ONCE, 0));
+    /* A primary one's is not to be looked at. */
+    struct pm_command primary = begun_with(ONCE, false);
+    volatile uintptr_t anywhere = 8;
+    const VkCommandBufferBeginInfo garbage = {.flags = ONCE,
+                                              .pInheritanceInfo = (const void *)anywhere};
+    assert_true(pm_command_begin_again(&primary, &garbage));
+}
+
+/* Until it is known whether the game keeps recordings they are counted, the last one by the long
+ * way. */
+static void the_short_way_learns(void **unused)
+{
+    (void)unused;
+    const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
+    struct pm_command command = begun_with(ONCE, false);
+    atomic_store(&sampling.anew, 7);
+    assert_true(pm_command_begin_learning(&command, &once));
+    assert_int_equal(atomic_load(&sampling.anew), 8);
+    struct pm_command other = begun_with(0, false);
+    atomic_store(&sampling.anew, 8);
+    assert_true(pm_command_begin_learning(&other, &often)); /* was never submitted */
+    assert_int_equal(atomic_load(&sampling.anew), 8);
+    atomic_store(&other.submits, 1);
+    assert_true(pm_command_begin_learning(&other, &often));
+    assert_int_equal(atomic_load(&sampling.anew), 9);
+    atomic_store(&sampling.anew, PM_MOST_LEARNED - 1);
+    assert_false(pm_command_begin_learning(&command, &once));
+    assert_int_equal(atomic_load(&sampling.anew), PM_MOST_LEARNED - 1);
+    assert_true(pm_command_begin_learning(&other, &often));
+    atomic_store(&sampling.anew, 0);
+}
+
+/* The way into a recording of which something is known, while all are to be known of: it begins as
+ * one that nothing is bound or active in. */
+static void what_was_touched_is_forgotten(void **unused)
+{
+    (void)unused;
+    const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
+    atomic_store(&sampling.learned, true);
+    for (int held = 0; held < 2; held++) {
+        struct pm_command command = begun_with(ONCE, false);
+        command.bound[PM_COMPUTE] =
+            (struct pm_bound){.pipeline = (void *)&command, .game = 7, .kind = PM_BINDING_PROVEN};
+        command.touched = true;
+        command.active = PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK);
+        command.active_queries = command.executed_count = 1;
+        command.watched = command.area = 3;
+        command.scene = 2;
+        atomic_store(&command.submits, 1);
+        assert_false(pm_command_begin_again(&command, &once));
+        assert_false(pm_command_begin_followed(&command, &often));
+        command.hold_count = (uint32_t)held;
+        assert_int_equal(pm_command_begin_followed(&command, &once), held == 0);
+        assert_int_equal(command.bound[PM_COMPUTE].pipeline != NULL, held);
+        assert_int_equal(command.bound[PM_COMPUTE].kind,
+                         held ? PM_BINDING_PROVEN : PM_BINDING_GAME);
+        assert_int_equal(command.active != 0, held);
+        assert_int_equal(command.active_queries, held);
+        assert_int_equal(command.executed_count, held);
+        assert_int_equal(command.watched, held * 3);
+        assert_int_equal(command.area, held * 3);
+        assert_int_equal(command.scene != PM_SCENE_NONE, held);
+        assert_int_equal(command.touched, held);
+        assert_int_equal(atomic_load(&command.submits), held);
+    }
+    atomic_store(&sampling.learned, false);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_short_way_knows_simultaneous_use)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_short_way_is_for_the_same_flags),
+        cmocka_unit_test(what_is_kept_goes_the_long_way),
+        cmocka_unit_test(secondaries_begin_again),
+        cmocka_unit_test(the_short_way_learns),
+        cmocka_unit_test(what_was_touched_is_forgotten),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

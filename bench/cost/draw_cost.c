@@ -16,6 +16,9 @@
  *     early               the same where it is not yet
  *     buffer              a command buffer begun and ended, for one submission that never comes
  *     reset               the same with a reset between
+ *     sbuffer, sreset     both with a secondary one
+ *     ubuffer             a primary one with SIMULTANEOUS_USE, not said to be for one submission
+ *     qbuffer             with a bind in it, where a query of pipeline statistics might begin
  *     frame               a submission of a command buffer with a bind and a hundred draws
  */
 #include "tests/null_driver/harness.h"
@@ -120,6 +123,35 @@ static void do_reset(const struct recording *r, unsigned long i)
     r->harness->vk.ResetCommandBuffer(r->buffer, 0);
 }
 
+static void do_sbuffer(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    pm_harness_begin(r->harness, r->secondary,
+                     VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT |
+                         VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
+    r->harness->vk.EndCommandBuffer(r->secondary);
+}
+
+static void do_sreset(const struct recording *r, unsigned long i)
+{
+    do_sbuffer(r, i);
+    r->harness->vk.ResetCommandBuffer(r->secondary, 0);
+}
+
+static void do_ubuffer(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    pm_harness_begin(r->harness, r->buffer, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    r->harness->vk.EndCommandBuffer(r->buffer);
+}
+
+static void do_qbuffer(const struct recording *r, unsigned long i)
+{
+    pm_harness_begin(r->harness, r->buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    do_gbind2(r, i);
+    r->harness->vk.EndCommandBuffer(r->buffer);
+}
+
 static const struct {
     const char *name;
     void (*once)(const struct recording *r, unsigned long i);
@@ -145,6 +177,10 @@ static const struct {
     {"early", do_execute, false, false},
     {"buffer", do_buffer, false, true},
     {"reset", do_reset, false, true},
+    {"sbuffer", do_sbuffer, false, true, .late = true},
+    {"sreset", do_sreset, false, true, .late = true},
+    {"ubuffer", do_ubuffer, false, true, .late = true},
+    {"qbuffer", do_qbuffer, false, true, .queries = true, .late = true},
     {"object", do_object, false, false, true},
     {"gobject2", do_gobject2, false, false, true},
 };

@@ -101,4 +101,5 @@ def main():
         run.end()
 
 
-main()
+if __name__ == "__main__":
+    main()

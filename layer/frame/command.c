@@ -3,6 +3,7 @@
 #include "layer/frame/predicated_calls.h"
 #include "layer/memory/predicates.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -295,8 +296,13 @@ static void end_twice(struct pm_command *command)
     predicated->recorded = predicated->drawn - command->countdown;
     pm_command_give_back_sure(command, predicated->sure);
     predicated->sure = 0;
-    if (predicated->count == 0)
+    if (predicated->count == 0) {
         drop_twice(command);
+        return;
+    }
+    pm_log_debug(command->device->instance->log,
+                 "a recording that is kept holds %" PRIu32 " of its calls twice",
+                 predicated->count);
 }
 
 /* ---- what becomes of a recording ---- */

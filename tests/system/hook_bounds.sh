@@ -1,6 +1,5 @@
 #!/bin/bash
 # What our hooks add to a game's calls, in instructions by callgrind (bench/cost/draw_cost.sh), stays within its goals: 40 a
-# What our hooks add to a game's calls, in instructions by callgrind (bench/cost/draw_cost.sh), stays within its goals: 40 a
 # call outside windows (4 a draw, 16 a bind, 20 where a variant stands), 40 a draw and 115 a bind in one. What begins and ends
 # something is one, and so is "reset", a command buffer with the reset before it; "early" is executing a secondary before it is
 # known that the game records anew, which has no goal (docs/results/cost.md).

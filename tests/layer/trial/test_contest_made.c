@@ -10,20 +10,23 @@
 static struct {
     uint32_t sizes[CONTESTED_MOST]; /* that each pipeline requires; 0: none */
     double sized_time; /* of those that require 64, over the game's own; 0: as the others */
-    bool straight[CONTESTED_MOST]; /* whose shader has no loop */
-    double straight_time;          /* of these; 0: as the others */
-    _Atomic uint32_t asked;        /* sizes that pipelines were made with, as bits */
+    uint64_t words[CONTESTED_MOST]; /* tell their shaders apart */
+    bool straight[CONTESTED_MOST];  /* whose shader has no loop */
+    double straight_time;           /* of these; 0: as the others */
+    _Atomic uint32_t asked;         /* sizes that pipelines were made with, as bits */
 } made;
 
 /* The subgroup size that the pipeline requires which was made last, and whether its shader has no
  * loop. */
 static _Atomic uint32_t made_with;
 static _Atomic bool made_straight;
+static _Atomic uint64_t made_of;
 
 static void note_made(uint32_t index)
 {
     made.sizes[index] = made_with;
     made.straight[index] = made_straight;
+    made.words[index] = made_of;
 }
 
 static double time_of_made(uint32_t index)
@@ -35,7 +38,11 @@ static double time_of_made(uint32_t index)
 
 static void see_module(const VkShaderModuleCreateInfo *module)
 {
+    uint64_t mixed = 0;
     made_straight = true;
+    for (size_t at = 0; at < module->codeSize / 4; at++)
+        mixed = pm_random_mix(mixed + module->pCode[at]);
+    made_of = mixed;
     for (size_t at = 5; at < module->codeSize / 4; at += module->pCode[at] >> 16)
         if ((module->pCode[at] & 0xffff) == SpvOpLoopMerge)
             made_straight = false;
@@ -96,6 +103,19 @@ static void a_subgroup_size_is_faster(void **state)
     unsetenv("PM_NULL_MOST_SUBGROUP_SIZE");
 }
 
+/* What several recipes make of a shader is measured once. */
+static void equal_variants_are_one(void **state)
+{
+    (void)state;
+    open_session(0, 0);
+    assert_true(contested_run_until("variants"));
+    assert_true(contested.count > 2);
+    for (uint32_t i = 1; i < contested.count; i++)
+        for (uint32_t j = i + 1; j < contested.count; j++)
+            assert_true(made.words[i] != made.words[j]);
+    contested_close();
+}
+
 /* The pipeline of a shader with a loop that says of unrolling what this is. */
 static VkPipeline make_counted(uint32_t control)
 {
@@ -134,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_subgroup_size_is_faster),
+        PM_LAYERED_TEST(equal_variants_are_one),
         PM_LAYERED_TEST(two_shaders_have_the_same_variant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,18 +15,13 @@ static struct pm_variant_recipe named(const struct pm_recipe *recipe)
     return (struct pm_variant_recipe){0};
 }
 
-/* What comes of it depends on this machine's profile. */
-static bool is_by_blocks(const struct pm_recipe *recipe)
-{
-    return recipe && recipe->kind == PM_RECIPE_BLOCKS;
-}
-
 /* 0: it has none. */
 static uint32_t point_of(const struct pm_variant_choice *choice)
 {
     struct pm_variant_recipe parts[3];
     uint32_t count = 0, point;
-    if (is_by_blocks(choice->recipe) || is_by_blocks(choice->second))
+    /* What comes of it depends on this machine's profile. */
+    if (pm_variant_needs_blocks(choice))
         return 0;
     if (choice->recipe)
         parts[count++] = named(choice->recipe);
@@ -58,7 +53,8 @@ static bool add_part(const struct pm_variant_recipe *name, uint32_t sizes,
         choice->subgroup_size = size;
         return (sizes & size) != 0;
     }
-    if (!recipe || recipe->version != name->version || is_by_blocks(recipe))
+    if (!recipe || recipe->version != name->version ||
+        pm_variant_needs_blocks(&(struct pm_variant_choice){.recipe = recipe}))
         return false;
     *(choice->recipe ? &choice->second : &choice->recipe) = recipe;
     return true;

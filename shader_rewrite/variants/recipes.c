@@ -181,6 +181,12 @@ static bool is_by_blocks(const struct pm_recipe *recipe)
     return step && step->blocks != 0;
 }
 
+bool pm_variant_needs_blocks(const struct pm_variant_choice *choice)
+{
+    return (choice->recipe && choice->recipe->kind == PM_RECIPE_BLOCKS) ||
+           (choice->second && choice->second->kind == PM_RECIPE_BLOCKS);
+}
+
 bool pm_variant_by_blocks(const struct pm_variant_choice *choice)
 {
     return is_by_blocks(choice->recipe) || is_by_blocks(choice->second);

@@ -68,6 +68,8 @@ void pm_variant_name(const struct pm_variant_choice *choice, char name[PM_VARIAN
 bool pm_variant_parse(const char *name, struct pm_variant_choice *choice);
 /* Whether one of its recipes runs a pass over blocks. */
 bool pm_variant_by_blocks(const struct pm_variant_choice *choice);
+/* Whether one of them goes by a block profile: not all that run such a pass do. */
+bool pm_variant_needs_blocks(const struct pm_variant_choice *choice);
 
 /* What a device can do of VK_EXT_subgroup_size_control in compute shaders. */
 struct pm_subgroup_sizes {

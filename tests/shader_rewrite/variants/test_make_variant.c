@@ -214,6 +214,10 @@ static void test_votes(void **state)
     assert_true(pm_make_variant(canonical.data, canonical.count, &info, &made, &error));
     assert_int_equal(made.count, 0);
     assert_true(pm_variant_by_blocks(&info.choice));
+    assert_false(pm_variant_needs_blocks(&info.choice));
+    info.choice.second = pm_recipe_find("blocks-sink");
+    assert_true(pm_variant_needs_blocks(&info.choice));
+    info.choice.second = NULL;
     info.choice.recipe = pm_recipe_find("hoist");
     assert_false(pm_variant_by_blocks(&info.choice));
     pm_words_finish(&canonical);

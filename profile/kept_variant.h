@@ -47,10 +47,11 @@ enum pm_timed_kind { PM_TIMED_CALLS, PM_TIMED_PASSES, PM_TIMED_SESSIONS };
 /* What a session timed that had the one side throughout. */
 struct pm_session_half {
     bool there;
-    bool variant;                          /* the side */
-    int64_t at;                            /* CLOCK_REALTIME, seconds */
-    uint32_t unlike;                       /* sessions in a row up to this one that had nothing of
-                                              one size with the one before, of the other side */
+    bool variant;    /* the side */
+    int64_t at;      /* CLOCK_REALTIME, seconds */
+    uint32_t unlike; /* sessions in a row up to this one that had nothing of
+                        one size with the one before, of the other side */
+    uint32_t share;  /* of the session's time that all of them took, in millionths */
     uint64_t nanoseconds[PM_SESSION_USES]; /* by use; 0: none */
     uint64_t work[PM_SESSION_USES];        /* tells uses of different size apart; 0: not known, or
                                               without a time none; else without one the use was
@@ -85,6 +86,7 @@ struct pm_kept_variant {
         uint32_t count;                    /* of pairs of sessions */
         uint32_t ratios[PM_SESSION_PAIRS]; /* time with it over time without, in millionths */
         struct pm_session_half half;       /* of the next pair */
+        struct pm_session_half own;        /* the latest session with the game's own */
     } sessions;
 
     /* What a contest that did not end has seen of it (layer/shader/contest.h), and when; count 0:

@@ -45,8 +45,9 @@ bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_ke
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error);
 
-/* Nanoseconds: at 0.5 %, what half an hour has. */
-#define PM_MOST_OWED INT64_C(10000000000)
+/* Nanoseconds: at 0.5 %, what two days and a half of play have. One session of an hour that draws
+ * with a variant throughout which makes frames a fifth longer takes most of it. */
+#define PM_MOST_OWED INT64_C(1000000000000)
 
 /* What the game's trials spent beyond their share (layer/trial/budget.h): nanoseconds, which the
  * sessions that follow have less. 0: nothing. store NULL is allowed. Reads a small file. */

@@ -51,6 +51,7 @@ static const struct member {
     MEMBER("specialized", SMALL, specialized),
     MEMBER("specialized_by_blocks", SMALL, by_blocks),
     MEMBER("specialized_by_recipe", SMALL, by_recipe),
+    MEMBER("to_time", SMALL, to_time),
     MEMBER("comparing", SMALL, comparing),
     MEMBER("trying", SMALL, trying),
     MEMBER("dropped", SMALL, dropped),

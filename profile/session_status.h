@@ -41,11 +41,13 @@ struct pm_session_status {
     uint32_t points, points_sampled;            /* of the shaders that were sampled */
     uint32_t specialized;          /* shaders of which a specialized variant is in use */
     uint32_t by_blocks, by_recipe; /* of them by how often blocks run; by A-Z testing */
-    uint32_t comparing;            /* of which variants are compared by A-Z testing */
-    uint32_t trying, dropped;      /* that are tried; that were found no faster */
-    double fastest, slowest;       /* of those in use that were tried in this session, time of the
-                                      original  over the variant's; 0: none was */
-    bool of_passes;                /* what was timed: render passes, not calls */
+    uint32_t to_time;   /* others, of which an untried one is drawn with throughout the session, for
+                           a trial over sessions */
+    uint32_t comparing; /* of which variants are compared by A-Z testing */
+    uint32_t trying, dropped; /* that are tried; that were found no faster */
+    double fastest, slowest;  /* of those in use that were tried in this session, time of the
+                                 original  over the variant's; 0: none was */
+    bool of_passes;           /* what was timed: render passes, not calls */
     uint64_t frames_more; /* that a trial needs, at most, to be decided; 0: none is under way, or
                              it cannot be told yet */
 };

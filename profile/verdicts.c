@@ -137,10 +137,13 @@ static void change(struct pm_verdicts *verdicts, const struct pm_kept_variant *k
         pm_kept_find(&verdicts->table, &kept->key, &kept->original, &kept->environment);
     struct pm_kept_variant changed = *kept;
     if (old) {
+        const struct pm_session_half own = old->sessions.own;
         changed = *old;
         take_parts(&changed, kept, part);
         if (part == THE_VERDICT)
             changed.sessions.wanted = kept->kind == PM_TIMED_SESSIONS && old->sessions.wanted;
+        if (part == THE_VERDICT && changed.sessions.wanted)
+            changed.sessions.own = own;
     }
     if (pm_kept_put(&verdicts->table, &changed))
         note_fresh(verdicts, &changed, part);
@@ -205,6 +208,22 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
     }
     pthread_mutex_unlock(&verdicts->lock);
     return paired;
+}
+
+void pm_verdicts_look(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_shader_key *original,
+                      const struct pm_environment *environment, const struct pm_session_half *own)
+{
+    if (!verdicts)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
+    if (kept) {
+        kept->used_at = own->at;
+        kept->sessions.own = *own;
+        note_fresh(verdicts, kept, OVER_SESSIONS);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
 }
 
 /* ---- saving ---- */

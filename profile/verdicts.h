@@ -112,6 +112,10 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
                           const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept);
+/* What a session timed with the game's own that is of no pair. */
+void pm_verdicts_look(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                      const struct pm_shader_key *original,
+                      const struct pm_environment *environment, const struct pm_session_half *own);
 
 /* Brings what is new to the disk; no call where nothing is. Waits for the disk: not for a game's
  * own threads. */

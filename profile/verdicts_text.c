@@ -262,20 +262,20 @@ static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *k
     return parse_ratios(line, 1, kept->sessions.ratios);
 }
 
-/* half original|variant TIME UNLIKE NANOSECONDS... WORK...: of the variant before. */
-static bool parse_half(const struct pm_line *line, struct pm_kept_variant *kept)
+/* half|own original|variant TIME UNLIKE SHARE NANOSECONDS... WORK...: of the variant before. */
+static bool parse_half(const struct pm_line *line, struct pm_session_half *half)
 {
-    if (!kept || kept->sessions.half.there)
+    if (!half || half->there)
         return false;
-    struct pm_session_half *half = &kept->sessions.half;
     half->there = true;
     half->variant = strcmp(line->words[1], "variant") == 0;
     bool good = (half->variant || strcmp(line->words[1], "original") == 0) &&
                 parse_time(line->words[2], &half->at) &&
-                pm_line_number(line->words[3], &half->unlike);
+                pm_line_number(line->words[3], &half->unlike) &&
+                pm_line_number(line->words[4], &half->share);
     for (int i = 0; good && i < PM_SESSION_USES; i++)
-        good = pm_line_long_number(line->words[4 + i], 10, &half->nanoseconds[i]) &&
-               pm_line_long_number(line->words[4 + PM_SESSION_USES + i], 16, &half->work[i]);
+        good = pm_line_long_number(line->words[5 + i], 10, &half->nanoseconds[i]) &&
+               pm_line_long_number(line->words[5 + PM_SESSION_USES + i], 16, &half->work[i]);
     return good;
 }
 
@@ -294,8 +294,10 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_tried(line, *last);
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
-    if (pm_line_is(line, "half", 4 + 2 * PM_SESSION_USES))
-        return parse_half(line, *last);
+    if (pm_line_is(line, "half", 5 + 2 * PM_SESSION_USES))
+        return parse_half(line, *last ? &(*last)->sessions.half : NULL);
+    if (pm_line_is(line, "own", 5 + 2 * PM_SESSION_USES))
+        return parse_half(line, *last ? &(*last)->sessions.own : NULL);
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
         return parse_sessions(line, *last);
     if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||
@@ -395,21 +397,27 @@ static bool format_seen(const struct pm_kept_variant *kept, struct pm_buffer *ou
                             (unsigned)seen->count, whole(sum), whole(seen->squares), kept->seen_at);
 }
 
-static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
+static bool format_half(const char *name, const struct pm_session_half *half, struct pm_buffer *out)
 {
-    const struct pm_session_half *half = &kept->sessions.half;
-    bool ok =
-        !kept->sessions.wanted || (pm_buffer_append_string(out, "sessions") &&
-                                   format_ratios(kept->sessions.ratios, kept->sessions.count, out));
-    if (!ok || !half->there)
-        return ok;
-    ok = pm_buffer_printf(out, "half %s %" PRId64 " %" PRIu32,
-                          half->variant ? "variant" : "original", half->at, half->unlike);
+    if (!half->there)
+        return true;
+    bool ok = pm_buffer_printf(out, "%s %s %" PRId64 " %" PRIu32 " %" PRIu32, name,
+                               half->variant ? "variant" : "original", half->at, half->unlike,
+                               half->share);
     for (int i = 0; ok && i < PM_SESSION_USES; i++)
         ok = pm_buffer_printf(out, " %" PRIu64, half->nanoseconds[i]);
     for (int i = 0; ok && i < PM_SESSION_USES; i++)
         ok = pm_buffer_printf(out, " %" PRIx64, half->work[i]);
     return ok && pm_buffer_append_string(out, "\n");
+}
+
+static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer *out)
+{
+    return (!kept->sessions.wanted ||
+            (pm_buffer_append_string(out, "sessions") &&
+             format_ratios(kept->sessions.ratios, kept->sessions.count, out))) &&
+           format_half("half", &kept->sessions.half, out) &&
+           format_half("own", &kept->sessions.own, out);
 }
 
 bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out)

@@ -153,17 +153,24 @@ static void variant_proven(struct pm_device *device, struct pm_candidate *candid
     pm_trials_watch(device->trials, candidate, compute);
 }
 
-static void shader_used(struct pm_device *device, const struct pm_specialized_shader *shader)
+static void shader_used(struct pm_device *device, const struct pm_specialized_shader *shader,
+                        bool to_time)
 {
     pm_ab_shader(device->ab, &shader->original, &shader->key);
-    pm_state_shader(device->state, &shader->original, shader->made_by);
+    pm_state_shader(device->state, &shader->original, pm_specialized_counts_as(shader), to_time);
     pm_trace_instant(device->trace, "specialized", "in use", &shader->original, NULL);
 }
 
-static bool in_session(struct pm_device *device, struct pm_pipeline *pipeline,
-                       const struct pm_specialized_shader *shader)
+static enum pm_session_side in_session(struct pm_device *device, struct pm_pipeline *pipeline,
+                                       const struct pm_specialized_shader *shader)
 {
     return pm_session_trials_join(device->sessions, pipeline, shader);
+}
+
+static void bound_in_session(struct pm_device *device, struct pm_pipeline *pipeline,
+                             struct pm_candidate *candidate)
+{
+    pm_session_trials_bound(device->sessions, pipeline, candidate);
 }
 
 static void in_passes(struct pm_device *device)
@@ -175,6 +182,7 @@ static const struct pm_optimizer_calls optimizer_calls = {.built = variant_built
                                                           .proven = variant_proven,
                                                           .in_passes = in_passes,
                                                           .in_session = in_session,
+                                                          .bound_in_session = bound_in_session,
                                                           .used = shader_used,
                                                           .follow = pm_registry_follow};
 
@@ -187,7 +195,9 @@ static void start_trials(struct pm_device *device)
     device->timing = pm_timing_create(device);
     device->trials = pm_trials_create(device);
     device->additive = device->trials != NULL ? pm_additive_create(device) : NULL;
-    device->sessions = device->trials != NULL ? pm_session_trials_create(device) : NULL;
+    device->sessions = device->trials != NULL
+                           ? pm_session_trials_create(device, pm_trials_budget(device->trials))
+                           : NULL;
     if (device->trials != NULL)
         pm_trials_poll_with(device);
     if (device->trials == NULL)
@@ -199,6 +209,7 @@ static void each_second(struct pm_device *device)
 {
     if (pm_optimize_shows_life(device))
         pm_optimize_alive(device);
+    pm_session_trials_each_second(device->sessions);
     pm_trials_each_second(device->trials);
     pm_database_each_second(device);
     pm_state_tell(device->state);
@@ -272,8 +283,8 @@ static void stop_sampling(struct pm_device *device)
     device->optimizer = NULL;
     pm_pipelines_destroy(device->pipelines);
     pm_additive_destroy(device->additive);
-    pm_trials_destroy(device->trials);
     pm_session_trials_destroy(device->sessions);
+    pm_trials_destroy(device->trials);
     pm_timing_destroy(device->timing);
     pm_ab_destroy(device->ab);
     device->additive = NULL;

@@ -16,13 +16,15 @@
 
 enum { MOST_SHADERS = 256, KEPT = 64 /* submissions that make a game one that keeps recordings */ };
 
+#define TO_TIME (1u << 31)
+
 struct pm_state {
     struct pm_device *device;
     unsigned number;
     pthread_mutex_t lock; /* of the keys */
     struct pm_shader_key used[MOST_SHADERS];
-    uint32_t used_by[MOST_SHADERS]; /* enum pm_made_by */
-    uint32_t used_count, by_blocks, by_recipe;
+    uint32_t used_by[MOST_SHADERS]; /* enum pm_made_by; TO_TIME alone: nothing proves it */
+    uint32_t used_count, by_blocks, by_recipe, to_time;
     bool written, failed, paused;
     struct pm_session_status last;
 };
@@ -131,7 +133,8 @@ static void look(struct pm_state *state, struct pm_session_status *status)
     status->of_passes = sum.of_passes;
     status->frames_more = sum.frames_more;
     pthread_mutex_lock(&state->lock);
-    status->specialized = state->used_count;
+    status->specialized = state->used_count - state->to_time;
+    status->to_time = state->to_time;
     status->by_blocks = state->by_blocks;
     status->by_recipe = state->by_recipe;
     pthread_mutex_unlock(&state->lock);
@@ -193,16 +196,21 @@ void pm_state_end(struct pm_state *state)
     write_status(state, &status);
 }
 
-void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, uint32_t by)
+void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, uint32_t by,
+                     bool to_time)
 {
     if (state == NULL)
         return;
+    if (to_time)
+        by = TO_TIME;
     pthread_mutex_lock(&state->lock);
     uint32_t i = 0;
     while (i < state->used_count && !pm_shader_key_equal(&state->used[i], key))
         i++;
     if (i < MOST_SHADERS) {
         const uint32_t more = by & ~state->used_by[i];
+        state->to_time += (more & TO_TIME) != 0 && state->used_by[i] == 0;
+        state->to_time -= !to_time && state->used_by[i] == TO_TIME;
         state->used[i] = *key;
         state->used_by[i] |= by;
         state->used_count += i == state->used_count;

@@ -21,5 +21,7 @@ void pm_state_destroy(struct pm_state *state);
 /* A second has gone by. */
 void pm_state_tell(struct pm_state *state);
 
-/* A specialized shader is in use from now on; by: what it was made by (enum pm_made_by). */
-void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, uint32_t by);
+/* A specialized shader is in use from now on; by: what it was made by (enum pm_made_by). to_time:
+ * untried, for a trial over sessions. */
+void pm_state_shader(struct pm_state *state, const struct pm_shader_key *key, uint32_t by,
+                     bool to_time);

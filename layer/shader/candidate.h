@@ -15,6 +15,7 @@ struct pm_anytime; /* base/anytime.h */
 struct pm_hold;    /* hold.h */
 struct pm_passes;  /* passes.h */
 struct pm_pipeline;
+struct pm_session_trial;
 struct pm_specialized_shader; /* specialized.h */
 struct pm_trial;
 struct pm_watch; /* watch.h */
@@ -62,14 +63,19 @@ struct pm_candidate {
      * Not NULL where `again` is not. */
     void (*glanced)(struct pm_candidate *candidate);
 
+    /* It is bound in this session, to be timed (trial/sessions.h), and is not to be any more.
+     * Called under a lock. */
+    void (*withdraw)(struct pm_candidate *candidate);
+
     /* It is not bound from now on, though it is not destroyed yet: it is not tried again. */
     _Atomic bool dropped;
 
     /* the trial's own */
-    struct pm_trial *trial;    /* NULL: it is not tried */
-    struct pm_candidate *next; /* that takes part in the trial */
-    _Atomic uint64_t frame;    /* heartbeat + 1 of the latest call that could be timed */
-    _Atomic uint32_t uses;     /* such calls in that frame */
+    struct pm_trial *trial;           /* NULL: it is not tried */
+    struct pm_session_trial *session; /* or over sessions (trial/sessions.h) */
+    struct pm_candidate *next;        /* that takes part in the one or the other */
+    _Atomic uint64_t frame;           /* heartbeat + 1 of the latest call that could be timed */
+    _Atomic uint32_t uses;            /* such calls in that frame */
     /* It is about to be destroyed; called without a lock that verdict takes. NULL: nobody asked. */
     void (*gone)(struct pm_candidate *candidate);
 };

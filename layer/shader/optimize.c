@@ -87,7 +87,8 @@ void pm_optimize_bound(struct pm_optimized *optimized)
         pm_log_debug(device->instance->log, "a variant for known words is bound");
     if (*shader->recipe)
         pm_log_debug(device->instance->log, "the recipe %s is in use", shader->recipe);
-    device->optimizer->calls.used(device, shader);
+    device->optimizer->calls.used(device, shader,
+                                  optimized->pipeline->keeps_side && !(shader->part.ratio > 0));
     atomic_store_explicit(&optimized->bound, true, memory_order_relaxed);
 }
 

@@ -79,10 +79,15 @@ static struct pm_optimized *build_soon(struct soon *soon,
 
 /* What the session times is this side and nothing else: whatever were made in the background would
  * run in what is recorded later. */
-static void join_session(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
-                         const struct pm_specialized_shader *shader)
+static enum pm_session_side join_session(struct pm_optimizer *optimizer,
+                                         struct pm_pipeline *pipeline,
+                                         const struct pm_specialized_shader *shader)
 {
-    pipeline->keeps_side = optimizer->calls.in_session(optimizer->device, pipeline, shader);
+    const enum pm_session_side side =
+        optimizer->calls.in_session(optimizer->device, pipeline, shader);
+    pipeline->keeps_side = side != PM_SESSION_NONE;
+    /* It is as any other that nothing proves. */
+    return side == PM_SESSION_NONE ? shader->session : side;
 }
 
 static bool make_soon(struct soon *soon, enum pm_specialized_use use)
@@ -106,9 +111,10 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
         pm_optimizer_give_back(optimizer, PM_ROOM_OPTIMIZED);
         return false;
     }
-    if (shader->session != PM_SESSION_NONE)
-        join_session(optimizer, pipeline, shader);
-    if (shader->session == PM_SESSION_ORIGINAL) {
+    const enum pm_session_side side = shader->session != PM_SESSION_NONE
+                                          ? join_session(optimizer, pipeline, shader)
+                                          : PM_SESSION_NONE;
+    if (side == PM_SESSION_ORIGINAL || side == PM_SESSION_LOOK) {
         /* It was made to see that it could be: else only sessions with this side would be timed
          * where there is often no time, and none would find its other half. */
         pm_optimized_destroy(optimizer->device, optimized);
@@ -116,6 +122,8 @@ static bool make_soon(struct soon *soon, enum pm_specialized_use use)
         return pipeline->keeps_side;
     }
     pm_optimizer_publish(optimizer, pipeline, optimized);
+    if (pipeline->keeps_side)
+        optimizer->calls.bound_in_session(optimizer->device, pipeline, &optimized->candidate);
     return true;
 }
 

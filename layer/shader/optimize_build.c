@@ -100,6 +100,14 @@ static void leave(struct pm_candidate *candidate)
     atomic_store(pm_optimizer_candidate_place(optimized), NULL);
 }
 
+/* Nothing is decided: the next session may have it again. */
+static void withdraw(struct pm_candidate *candidate)
+{
+    struct pm_optimized *optimized = (struct pm_optimized *)candidate;
+    use(optimized, false);
+    drop(optimized);
+}
+
 /* What a variant that runs only where push constants have values is to watch. */
 static struct pm_watch watch_of(const struct pm_pipeline *pipeline,
                                 const struct pm_known_words *known)
@@ -156,6 +164,7 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_pipeline *pipeline,
         optimized->candidate = pm_optimizer_candidate(shader, optimized->built.handle, tried);
         optimized->candidate.again = try_again;
         optimized->candidate.glanced = leave;
+        optimized->candidate.withdraw = withdraw;
         if (shader->base)
             optimized->candidate.rival = &atomic_load(&pipeline->optimized)->candidate;
         if (how->use == PM_USE_PUSHED)

@@ -5,10 +5,10 @@
 #pragma once
 
 #include "layer/core/layer.h"
+#include "layer/shader/specialized.h"
 
-struct pm_candidate;          /* candidate.h */
-struct pm_pipeline;           /* pipeline.h */
-struct pm_specialized_shader; /* specialized_shader.h */
+struct pm_candidate; /* candidate.h */
+struct pm_pipeline;  /* pipeline.h */
 
 /* What the optimizer tells of its variants; any thread. */
 struct pm_optimizer_calls {
@@ -18,12 +18,17 @@ struct pm_optimizer_calls {
     /* One is bound in the game's place since an earlier session proved it: it may be tried again.
      */
     void (*proven)(struct pm_device *device, struct pm_candidate *candidate, bool compute);
-    /* A pipeline is part of a trial over sessions, with the side that the shader says. false: it is
-     * not, since nothing of the shader is timed. */
-    bool (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
-                       const struct pm_specialized_shader *shader);
-    /* One is bound in the game's place for the first time. */
-    void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader);
+    /* A pipeline is part of a trial over sessions: with which side, that of the shader or the one
+     * while its variant waits. NONE: it is not, since nothing of the shader is timed. */
+    enum pm_session_side (*in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
+                                       const struct pm_specialized_shader *shader);
+    /* The variant of one that is, with that side, is bound from now on; it may be withdrawn. */
+    void (*bound_in_session)(struct pm_device *device, struct pm_pipeline *pipeline,
+                             struct pm_candidate *candidate);
+    /* One is bound in the game's place for the first time; to_time: for a trial over sessions, and
+     * nothing proves it. */
+    void (*used)(struct pm_device *device, const struct pm_specialized_shader *shader,
+                 bool to_time);
     /* One in several passes is proven: recordings are to look for it at each dispatch. */
     void (*in_passes)(struct pm_device *device);
     /* There is going to be one for values of these words of push constants, as bits: recordings

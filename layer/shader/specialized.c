@@ -50,6 +50,16 @@ uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader)
            (by & PM_MADE_BY_RECIPE ? (uint32_t)PM_PART_RECIPE : 0);
 }
 
+uint32_t pm_specialized_counts_as(const struct pm_specialized_shader *shader)
+{
+    struct pm_variant_choice choice;
+    const uint32_t of_base = shader->base ? shader->base->made_by & PM_MADE_BY_BLOCKS : 0;
+    if (!*shader->recipe || !pm_variant_parse(shader->recipe, &choice) ||
+        pm_variant_needs_blocks(&choice))
+        return shader->made_by;
+    return (shader->made_by & ~(uint32_t)PM_MADE_BY_BLOCKS) | of_base;
+}
+
 /* ", 11 changes by blocks (9 flatten, 2 layout)"; "" for none. */
 enum { CHANGES_TEXT = 160 };
 static void format_changes(const struct pm_specialized_shader *shader, char text[CHANGES_TEXT])

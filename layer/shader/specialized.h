@@ -16,7 +16,20 @@
 enum pm_timing_verdict { PM_TIMING_UNDECIDED, PM_TIMING_FASTER, PM_TIMING_SLOWER };
 
 /* The side that a session has which is part of a trial over sessions (trial/sessions.h). */
-enum pm_session_side { PM_SESSION_NONE, PM_SESSION_ORIGINAL, PM_SESSION_VARIANT };
+enum pm_session_side {
+    PM_SESSION_NONE,
+    PM_SESSION_ORIGINAL,
+    PM_SESSION_LOOK, /* likewise, but of no pair: what the original takes is to be known, or the
+                        variant waits */
+    PM_SESSION_VARIANT
+};
+
+/* What is known of the shader's part in such a trial when the session begins. */
+struct pm_session_part {
+    enum pm_session_side otherwise; /* the side where an untried variant has to wait */
+    uint32_t share; /* of a session's time that what draws with the original took, in millionths */
+    double ratio;   /* time with it over time without by the verdict; 0: there is none */
+};
 
 /* What is known of a shader, whether of use or not: bits. */
 enum pm_known_of {
@@ -57,6 +70,7 @@ struct pm_specialized_shader {
                                       bound without a trial */
     enum pm_timing_verdict published; /* by the database; says what is worth trying again */
     enum pm_session_side session;     /* NONE but for pm_specialized_shaders_proven */
+    struct pm_session_part part;      /* where that is not NONE */
     struct pm_journal_entry *entry;
 };
 
@@ -86,6 +100,9 @@ pm_specialized_from(const struct pm_specialized_shader *shader)
 
 /* What a variant has (enum pm_part). */
 uint32_t pm_specialized_parts(const struct pm_specialized_shader *shader);
+/* By what of what was known it was made (enum pm_made_by), for who counts them: a recipe that needs
+ * no block profile is not by blocks, whatever passes it runs. */
+uint32_t pm_specialized_counts_as(const struct pm_specialized_shader *shader);
 /* Which recipe's it is, for the log, behind what is said of it: " (hoist)", or " (hoist over
  * 0123456789ab)" of what was made of the shader before; with whose, " (of shader 89abcdef0123,
  * hoist)".

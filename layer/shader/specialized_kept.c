@@ -21,6 +21,7 @@ struct pm_specialized_kept {
     struct pm_words_store *words; /* NULL: nothing can be made again */
     uint64_t options;
     uint64_t lot;              /* which verdicts this session tries again */
+    uint64_t order;            /* which side of a pair of sessions comes first; the machine's */
     bool any;                  /* that may be made again */
     struct pm_at_once_sum sum; /* of those that were found faster */
     _Atomic bool tidy;         /* the words are due */
@@ -85,6 +86,8 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
         kept->sum = pm_verdicts_sum_at_once(kept->verdicts, &environment, time(NULL),
                                             config->optimize.agreeing_sessions);
     kept->lot = pm_session_seed(device->instance);
+    if (kept->any)
+        kept->order = config->sampler.seed_set ? config->sampler.seed : pm_machine_lot(NULL);
     return kept;
 }
 
@@ -247,16 +250,37 @@ static bool read_words(const struct pm_specialized_kept *kept,
     return false;
 }
 
-/* The other one than a session that waits for it had, else by lot. */
-static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
-                                    const struct pm_kept_variant *variant, int64_t now)
+/* The other one than a session that waits for it had, else by lot. A pair's lot is drawn once, so
+ * that a variant that waits makes neither order likelier. */
+static bool is_of_variant(const struct pm_specialized_kept *kept,
+                          const struct pm_kept_variant *variant, int64_t now)
 {
     uint64_t of_key;
     memcpy(&of_key, variant->key.bytes, sizeof of_key);
-    const bool lot = (pm_random_mix(kept->lot + of_key + variant->sessions.count) & 1) != 0;
-    const bool specialized =
-        pm_session_half_waits(&variant->sessions.half, now) ? !variant->sessions.half.variant : lot;
-    return specialized ? PM_SESSION_VARIANT : PM_SESSION_ORIGINAL;
+    if (pm_session_half_waits(&variant->sessions.half, now))
+        return !variant->sessions.half.variant;
+    const uint64_t of_trial = kept->order + of_key + (uint64_t)variant->decided_at;
+    return (pm_random_mix(of_trial + variant->sessions.count) & 1) != 0;
+}
+
+/* Before anybody draws with an untried variant it is known what the original takes. The variant may
+ * have to wait: with the original as the other half, timed once more, where that waits. */
+static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
+                                    const struct pm_kept_variant *variant, int64_t now,
+                                    struct pm_session_part *part)
+{
+    const struct pm_session_half *own = &variant->sessions.own;
+    const bool known = pm_session_half_waits(own, now);
+    *part = (struct pm_session_part){.otherwise = PM_SESSION_NONE, .share = known ? own->share : 0};
+    if (pm_kept_verdict(variant, now) == PM_VERDICT_FASTER)
+        part->ratio = variant->ratio;
+    if (!is_of_variant(kept, variant, now))
+        return PM_SESSION_ORIGINAL;
+    if (part->ratio > 0)
+        return PM_SESSION_VARIANT;
+    part->otherwise =
+        pm_session_half_waits(&variant->sessions.half, now) ? PM_SESSION_ORIGINAL : PM_SESSION_LOOK;
+    return known ? PM_SESSION_VARIANT : part->otherwise;
 }
 
 /* Whether a faster one has a trial all the same: too few sessions agree, by lot, or as the other
@@ -372,8 +396,9 @@ bool pm_specialized_kept_load(struct pm_specialized_kept *kept,
         .is_private = is_private,
         .reads = reads,
         .timing = chosen.faster ? PM_TIMING_FASTER : PM_TIMING_UNDECIDED,
-        .session = chosen.session ? side_of(kept, &chosen.variant, now) : PM_SESSION_NONE,
     };
+    if (chosen.session)
+        shader->session = side_of(kept, &chosen.variant, now, &shader->part);
     memcpy(shader->recipe, chosen.variant.made.recipe, sizeof shader->recipe);
     shader->subgroup_size = size_of(&chosen.variant);
     take_pushed(&chosen.variant, shader);

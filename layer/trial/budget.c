@@ -86,7 +86,7 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
 }
 
 /* How much longer than before all pairs of the use took, with this one. */
-static double longer(struct pm_use_cost *use, const double *time, enum pm_stands stands)
+static double longer(struct pm_use_cost *use, const double *time, enum pm_trial_stands stands)
 {
     if (use->stands != stands)
         *use = (struct pm_use_cost){.stands = stands};
@@ -103,7 +103,7 @@ static double longer(struct pm_use_cost *use, const double *time, enum pm_stands
 }
 
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                      const double time[static 2], enum pm_stands stands, int64_t charged)
+                      const double time[static 2], enum pm_trial_stands stands, int64_t charged)
 {
     const double took = longer(use, time, stands) + 2 * USE;
     if (cost->stands != stands) {
@@ -118,6 +118,16 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     pthread_mutex_lock(&budget->lock);
     spend(budget, (int64_t)took - charged);
     atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&budget->lock);
+}
+
+void pm_budget_charge_session(struct pm_budget *budget, int64_t nanoseconds, int64_t now)
+{
+    pthread_mutex_lock(&budget->lock);
+    pm_allowance_fill(&budget->allowance, now);
+    spend(budget, nanoseconds);
+    budget->of_sessions += nanoseconds;
+    budget->any_session = true;
     pthread_mutex_unlock(&budget->lock);
 }
 
@@ -138,4 +148,18 @@ double pm_budget_spent(struct pm_budget *budget, int64_t now)
     const int64_t spent = budget->spent;
     pthread_mutex_unlock(&budget->lock);
     return (double)spent / (double)(now - budget->begun_at + 1);
+}
+
+bool pm_budget_owes(struct pm_budget *budget, int64_t now)
+{
+    return (double)pm_budget_owed(budget, now) > budget->allowance.per_nanosecond * PM_SECOND;
+}
+
+bool pm_budget_spent_by_sessions(struct pm_budget *budget, int64_t now, double *share)
+{
+    pthread_mutex_lock(&budget->lock);
+    const bool any = budget->any_session;
+    *share = (double)budget->of_sessions / (double)(now - budget->begun_at + 1);
+    pthread_mutex_unlock(&budget->lock);
+    return any;
 }

@@ -8,7 +8,9 @@
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
  * in them, and no time counts as more than five times the other's: what is slower still costs more
- * than is told. It is longer than what is bound otherwise (enum pm_stands).
+ * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
+ *
+ * What else trials take, over sessions (session_cost.c), is charged as it is known.
  *
  * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
  * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
@@ -28,6 +30,8 @@ struct pm_budget {
     pthread_mutex_t lock; /* the allowance and what is spent */
     struct pm_allowance allowance;
     int64_t begun_at, spent;
+    int64_t of_sessions;         /* of that, by trials over sessions */
+    bool any_session;            /* there were some */
     _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
     _Atomic int64_t frame;       /* what one takes */
     int64_t framed_at;           /* of who counts frames */
@@ -42,7 +46,7 @@ void pm_budget_finish(struct pm_budget *budget);
 void pm_budget_frames(struct pm_budget *budget, uint32_t frames, int64_t now);
 
 /* What is bound where nothing is timed. */
-enum pm_stands {
+enum pm_trial_stands {
     PM_STANDS_OWN,     /* the game's own */
     PM_STANDS_VARIANT, /* the variant, which is tried again */
     PM_STANDS_FASTER,  /* what was made of the variant and is faster than both */
@@ -53,7 +57,7 @@ struct pm_trial_cost {
     _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
     double sum;               /* the poller's, as all that follows */
     uint32_t pairs;
-    enum pm_stands stands;
+    enum pm_trial_stands stands;
 };
 
 /* What those of a use took that comes again in each frame. The poller's. */
@@ -61,7 +65,7 @@ struct pm_use_cost {
     uint32_t pairs;
     double logs[2]; /* sums of logarithms: of the game's own, and of the variant */
     double told;
-    enum pm_stands stands;
+    enum pm_trial_stands stands;
 };
 
 /* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
@@ -74,7 +78,13 @@ void pm_budget_return(struct pm_budget *budget, int64_t charged);
 /* Its times are there, of the game's own and of the variant. What stands and is faster than both is
  * taken to need no time at all. The poller's thread. */
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                      const double time[static 2], enum pm_stands stands, int64_t charged);
+                      const double time[static 2], enum pm_trial_stands stands, int64_t charged);
+
+/* A trial over sessions took so long, or gave so much back (below 0): nanoseconds. */
+void pm_budget_charge_session(struct pm_budget *budget, int64_t nanoseconds, int64_t now);
+
+/* Whether more was spent than a second's share. */
+bool pm_budget_owes(struct pm_budget *budget, int64_t now);
 
 /* What was spent beyond the share so far, with what is under way: nanoseconds. 0 where there is no
  * limit. */
@@ -82,3 +92,5 @@ int64_t pm_budget_owed(struct pm_budget *budget, int64_t now);
 
 /* The share of time that was spent, with what is under way; below 0: more was saved. */
 double pm_budget_spent(struct pm_budget *budget, int64_t now);
+/* The same of trials over sessions. false: there were none. */
+bool pm_budget_spent_by_sessions(struct pm_budget *budget, int64_t now, double *share);

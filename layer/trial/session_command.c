@@ -1,6 +1,19 @@
 /* Trials over sessions in recordings: what is timed. sessions.h. */
-#include "layer/trial/sessions.h"
+#include "layer/trial/session_state.h"
 #include "layer/trial/timing.h"
+
+bool pm_session_trials_are_awake(const struct pm_session_trials *trials)
+{
+    return trials != NULL && atomic_load_explicit(&trials->awake, memory_order_relaxed) &&
+           pm_timing_resets(trials->device->timing);
+}
+
+bool pm_session_may_time(const struct pm_command *command)
+{
+    /* What a secondary one draws is timed where it is executed. */
+    return pm_session_trials_are_awake(command->device->sessions) &&
+           (command->secondary || pm_session_is_in_order(command));
+}
 
 void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work)
 {

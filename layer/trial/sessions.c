@@ -1,8 +1,8 @@
-#include "layer/trial/sessions.h"
+#include "layer/trial/session_state.h"
 
+#include "base/clock.h"
 #include "layer/core/session.h"
 #include "layer/shader/pipeline.h"
-#include "layer/trial/timing.h"
 #include "layer/trial/verdict.h"
 #include <inttypes.h>
 #include <math.h>
@@ -11,53 +11,25 @@
 #include <time.h>
 
 enum {
-    MOST_TRIALS = 8,
-    SAMPLES = 64,      /* of a use that are kept */
     LEAST_SAMPLES = 8, /* for it to count */
     OPEN = 4096,       /* heartbeats in which recordings are timed */
 };
 
-/* Pairs at the end that say so are enough to drop a variant. */
+/* Pairs at the end that say so are enough to drop a variant: these, and one. */
 enum { HARMFUL_PAIRS = 2 };
+#define HARMFUL 1250000u
+#define MOST_HARMFUL 1500000u
 /* Sessions in a row without anything of one size are enough to give up for now. */
 enum { MOST_UNLIKE = 8 };
-#define HARMFUL 1250000u
 
-struct pm_session_use {
-    struct pm_session_trial *trial;
-    _Atomic uint32_t slot; /* of what comes again in each frame, + 1; 0: it is recorded once */
-    uint32_t count;        /* the poller's */
-    uint64_t work;
-    _Atomic bool missed; /* it cannot be timed */
-    uint64_t samples[SAMPLES];
-};
-
-struct pm_session_trial {
-    struct pm_session_trials *owner;
-    struct pm_kept_variant named; /* key, original, environment */
-    const struct pm_specialized_shader *shader;
-    bool variant;          /* the side */
-    _Atomic uint32_t used; /* uses that were recorded */
-    _Atomic bool done;     /* enough was timed */
-    _Atomic bool anew;     /* bound in what is recorded for one submission */
-    struct pm_session_use uses[PM_SESSION_USES];
-};
-
-struct pm_session_trials {
-    struct pm_device *device;
-    pthread_mutex_t lock; /* adding */
-    struct pm_session_trial *trials[MOST_TRIALS];
-    _Atomic uint32_t count;
-    _Atomic bool closed; /* nothing more is recorded for them */
-    _Atomic bool awake;  /* recordings are tracked for them; changed under the lock */
-};
-
-struct pm_session_trials *pm_session_trials_create(struct pm_device *device)
+struct pm_session_trials *pm_session_trials_create(struct pm_device *device,
+                                                   struct pm_budget *budget)
 {
     struct pm_session_trials *trials = calloc(1, sizeof *trials);
     if (trials == NULL)
         return NULL;
     trials->device = device;
+    trials->budget = budget;
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
 }
@@ -84,7 +56,7 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
             pm_shader_key_equal(&trials->trials[i]->named.original, &shader->original))
             return trials->trials[i];
     struct pm_session_trial *trial = NULL;
-    if (count < MOST_TRIALS && !atomic_load(&trials->closed))
+    if (count < SESSION_TRIALS && !atomic_load(&trials->closed))
         trial = calloc(1, sizeof *trial);
     if (trial == NULL)
         return NULL;
@@ -93,7 +65,10 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
     trial->named.key = shader->key;
     trial->named.original = shader->original;
     trial->named.environment = shader->environment;
-    trial->variant = shader->session == PM_SESSION_VARIANT;
+    trial->side = pm_session_side_of(trials, shader);
+    trial->more = pm_session_expected(trial);
+    /* It waits, and is bound meanwhile. */
+    trial->done = trial->side != shader->session && trial->side == PM_SESSION_VARIANT;
     for (int i = 0; i < PM_SESSION_USES; i++)
         trial->uses[i].trial = trial;
     trials->trials[count] = trial;
@@ -108,18 +83,22 @@ static void set_awake(struct pm_session_trials *trials, bool awake)
         pm_sampling_try(trials->device->sampling, awake ? 1 : -1);
 }
 
-bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
-                            const struct pm_specialized_shader *shader)
+enum pm_session_side pm_session_trials_join(struct pm_session_trials *trials,
+                                            struct pm_pipeline *pipeline,
+                                            const struct pm_specialized_shader *shader)
 {
+    enum pm_session_side side = PM_SESSION_NONE;
     if (trials == NULL)
-        return false;
+        return side;
     pthread_mutex_lock(&trials->lock);
     struct pm_session_trial *trial = find_or_add(trials, shader);
     if (trial != NULL && !atomic_load(&trials->closed))
         set_awake(trials, true);
+    if (trial != NULL)
+        side = trial->left ? PM_SESSION_ORIGINAL : trial->side;
     pthread_mutex_unlock(&trials->lock);
     atomic_store(&pipeline->session, trial);
-    return trial != NULL;
+    return side;
 }
 
 void pm_session_trials_heartbeat(struct pm_session_trials *trials)
@@ -133,23 +112,9 @@ void pm_session_trials_heartbeat(struct pm_session_trials *trials)
     pthread_mutex_unlock(&trials->lock);
 }
 
-bool pm_session_trials_are_awake(const struct pm_session_trials *trials)
-{
-    return trials != NULL && atomic_load_explicit(&trials->awake, memory_order_relaxed) &&
-           pm_timing_resets(trials->device->timing);
-}
-
-/* Whether its queries are reset and written in one order. */
-static bool is_in_order(const struct pm_command *command)
+bool pm_session_is_in_order(const struct pm_command *command)
 {
     return !command->simultaneous || atomic_load(&command->device->sampling->queue_count) <= 1;
-}
-
-bool pm_session_may_time(const struct pm_command *command)
-{
-    /* What a secondary one draws is timed where it is executed. */
-    return pm_session_trials_are_awake(command->device->sessions) &&
-           (command->secondary || is_in_order(command));
 }
 
 struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point)
@@ -166,8 +131,9 @@ struct pm_session_trial *pm_session_bound(const struct pm_command *command, int 
 
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point)
 {
-    struct pm_session_trial *trial =
-        command->repeats && is_in_order(command) ? pm_session_bound(command, point) : NULL;
+    struct pm_session_trial *trial = command->repeats && pm_session_is_in_order(command)
+                                         ? pm_session_bound(command, point)
+                                         : NULL;
     return trial != NULL &&
                    atomic_load_explicit(&trial->used, memory_order_relaxed) < PM_SESSION_USES
                ? trial
@@ -239,8 +205,8 @@ static int by_value(const void *a, const void *b)
 
 static uint64_t median(const struct pm_session_use *use)
 {
-    uint64_t sorted[SAMPLES];
-    const uint32_t count = use->count < SAMPLES ? use->count : SAMPLES;
+    uint64_t sorted[SESSION_SAMPLES];
+    const uint32_t count = use->count < SESSION_SAMPLES ? use->count : SESSION_SAMPLES;
     if (count < LEAST_SAMPLES)
         return 0;
     memcpy(sorted, use->samples, count * sizeof *sorted);
@@ -250,6 +216,8 @@ static uint64_t median(const struct pm_session_use *use)
 
 static bool is_harmful(const struct pm_kept_variant *kept)
 {
+    if (kept->sessions.ratios[kept->sessions.count - 1] >= MOST_HARMFUL)
+        return true;
     bool harmful = kept->sessions.count >= HARMFUL_PAIRS;
     for (uint32_t i = 0; harmful && i < HARMFUL_PAIRS; i++)
         harmful = kept->sessions.ratios[kept->sessions.count - 1 - i] >= HARMFUL;
@@ -288,6 +256,55 @@ static void end_in_vain(const struct pm_session_trial *trial,
         pm_verdicts_want_sessions(verdicts, key, original, environment, false);
 }
 
+/* What was timed. */
+static struct pm_session_half half_of(const struct pm_session_trial *trial)
+{
+    struct pm_session_half half = {
+        .there = true, .variant = trial->side == PM_SESSION_VARIANT, .at = time(NULL)};
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        half.nanoseconds[i] = median(&trial->uses[i]);
+        half.work[i] = half.nanoseconds[i] > 0 || trial->uses[i].missed ? trial->uses[i].work : 0;
+    }
+    half.share = pm_session_share(trial, &half);
+    return half;
+}
+
+/* 0: there is none. */
+static uint64_t first_time(const struct pm_session_half *half)
+{
+    int i = 0;
+    while (i < PM_SESSION_USES && half->nanoseconds[i] == 0)
+        i++;
+    return i < PM_SESSION_USES ? half->nanoseconds[i] : 0;
+}
+
+static void log_session(const struct pm_session_trial *trial, const struct pm_session_half *half,
+                        uint32_t pairs, const char *what)
+{
+    char key[PM_SHADER_KEY_TEXT], of[PM_SPECIALIZED_OF];
+    pm_shader_key_format(&trial->named.key, key);
+    pm_specialized_say_of(trial->shader, true, of);
+    pm_log_info(trial->owner->device->instance->log,
+                "timed a session with the %s shader %.12s (%" PRIu64
+                " ns, %.1f %% of the time), %u pairs of sessions: %s%s",
+                half->variant ? "specialized" : "original of the specialized", key,
+                first_time(half), half->share / 1e4, pairs, what, of);
+}
+
+/* A half of a pair, or both; *kept has all. */
+static enum pm_outcome take_half(struct pm_session_trial *trial,
+                                 const struct pm_environment *environment,
+                                 const struct pm_session_half *half, struct pm_kept_variant *kept,
+                                 struct pm_paired *paired)
+{
+    struct pm_verdicts *verdicts = pm_session_verdicts(trial->owner->device->instance);
+    const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &trial->named.original,
+                                           environment, half, kept);
+    /* Sizes that never come again say nothing however many sessions there are. */
+    const bool in_vain = !pair && kept->sessions.half.unlike >= MOST_UNLIKE;
+    return pair ? judge(kept, paired) : in_vain ? PM_UNDECIDED : PM_GOES_ON;
+}
+
 /* The session's part in the trial is over. Waits for the disk. */
 static void finish(struct pm_session_trial *trial)
 {
@@ -295,40 +312,30 @@ static void finish(struct pm_session_trial *trial)
                                         [PM_FASTER] = "faster: used from the next session on",
                                         [PM_SLOWER] = "dropped",
                                         [PM_UNDECIDED] = "undecided: tried again later"};
+    if (atomic_load(&trial->done))
+        return;
     struct pm_device *device = trial->owner->device;
     struct pm_verdicts *verdicts = pm_session_verdicts(device->instance);
     const struct pm_environment environment =
         pm_session_environment(device, &trial->named.environment);
-    struct pm_session_half half = {.there = true, .variant = trial->variant, .at = time(NULL)};
-    uint64_t first = 0; /* time */
-    for (int i = 0; i < PM_SESSION_USES; i++) {
-        half.nanoseconds[i] = median(&trial->uses[i]);
-        half.work[i] = half.nanoseconds[i] > 0 || trial->uses[i].missed ? trial->uses[i].work : 0;
-        first = first > 0 ? first : half.nanoseconds[i];
-    }
-    if (atomic_exchange(&trial->done, true))
-        return;
-    if (first == 0) {
+    const struct pm_session_half half = half_of(trial);
+    atomic_store(&trial->done, true);
+    if (first_time(&half) == 0) {
         end_in_vain(trial, &environment);
         return;
     }
     struct pm_kept_variant kept = {.sessions.count = 0};
     struct pm_paired paired = {.ratio = 1, .low = 0, .high = INFINITY};
-    char key[PM_SHADER_KEY_TEXT], of[PM_SPECIALIZED_OF];
-    pm_shader_key_format(&trial->named.key, key);
-    pm_specialized_say_of(trial->shader, true, of);
-    const bool pair = pm_verdicts_add_half(verdicts, &trial->named.key, &trial->named.original,
-                                           &environment, &half, &kept);
-    /* Sizes that never come again say nothing however many sessions there are. */
-    const bool in_vain = !pair && kept.sessions.half.unlike >= MOST_UNLIKE;
-    const enum pm_outcome outcome = pair      ? judge(&kept, &paired)
-                                    : in_vain ? PM_UNDECIDED
-                                              : PM_GOES_ON;
-    pm_log_info(device->instance->log,
-                "timed a session with the %s shader %.12s (%" PRIu64
-                " ns), %u pairs of sessions: %s%s",
-                trial->variant ? "specialized" : "original of the specialized", key, first,
-                kept.sessions.count, words[outcome], of);
+    enum pm_outcome outcome = PM_GOES_ON;
+    if (trial->side == PM_SESSION_LOOK) {
+        pm_verdicts_look(verdicts, &trial->named.key, &trial->named.original, &environment, &half);
+        pm_verdicts_find(verdicts, &trial->named.key, &trial->named.original, &environment, &kept);
+    } else {
+        outcome = take_half(trial, &environment, &half, &kept, &paired);
+    }
+    pm_session_weigh(trial, &half, &kept.sessions.own);
+    log_session(trial, &half, kept.sessions.count,
+                trial->side == PM_SESSION_LOOK ? "this one is of none" : words[outcome]);
     struct pm_error error = {0};
     if (outcome != PM_GOES_ON)
         pm_trial_keep(device, &trial->named, PM_TIMED_SESSIONS, outcome, &paired,
@@ -341,6 +348,10 @@ void pm_session_trials_end(struct pm_session_trials *trials)
 {
     for (uint32_t i = 0; trials != NULL && i < trials->count; i++)
         finish(trials->trials[i]);
+    pm_session_trials_each_second(trials);
+    /* What they took is said where it is nothing, too. */
+    if (trials != NULL && trials->count > 0)
+        pm_budget_charge_session(trials->budget, 0, pm_now());
 }
 
 bool pm_session_wants(const struct pm_session_use *use)
@@ -355,8 +366,8 @@ static bool has_enough(const struct pm_session_trial *trial)
     const uint32_t used = atomic_load(&trial->used);
     bool all = used > 0;
     for (uint32_t i = 0; i < used && i < PM_SESSION_USES; i++) {
-        all = all && (trial->uses[i].missed || trial->uses[i].count >= SAMPLES);
-        if (trial->uses[i].count >= 8 * SAMPLES)
+        all = all && (trial->uses[i].missed || trial->uses[i].count >= SESSION_SAMPLES);
+        if (trial->uses[i].count >= 8 * SESSION_SAMPLES)
             return true;
     }
     return all;
@@ -367,7 +378,8 @@ void pm_session_take(struct pm_session_use *use, double nanoseconds)
     struct pm_session_trial *trial = use->trial;
     if (atomic_load(&trial->done) || pm_sampling_is_paused(trial->owner->device->sampling))
         return;
-    if (use->count < SAMPLES)
+    pm_session_begins_share(trial);
+    if (use->count < SESSION_SAMPLES)
         use->samples[use->count] = (uint64_t)llround(nanoseconds);
     use->count++;
     if (has_enough(trial))

@@ -17,7 +17,14 @@
  * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
  * follow each other the lot said which side came first, so that under no difference a pair's
  * logarithm is as likely above as below zero, whatever drifts from session to session; and pairs
- * have no session in common. Two in a row that say a quarter slower are enough to drop a variant.
+ * have no session in common. One that says half as slow again is enough to drop a variant, or two
+ * in a row that say a quarter slower.
+ *
+ * What a session takes longer is charged to the trials' budget (session_cost.c), and until that is
+ * paid no other draws with an untried variant. Before one does, the original was timed in a
+ * session: so it is known which share of the time it takes, and few variants at once are tried, one
+ * where its share is large; and a variant that turns out to be much slower is bound no more, though
+ * what was recorded keeps it.
  *
  * A session that times nothing is the last one, where what is bound was recorded for one submission
  * alone or the session was long enough; if one before it has timed something, where both are so.
@@ -38,30 +45,35 @@
 #include "layer/frame/command.h"
 #include "layer/shader/specialized.h"
 
+struct pm_budget;    /* budget.h */
+struct pm_candidate; /* shader/candidate.h */
 struct pm_session_trials;
 struct pm_session_trial;
 
-/* NULL: out of memory. */
-struct pm_session_trials *pm_session_trials_create(struct pm_device *device);
+/* budget: of all of the device's trials; outlives them. NULL: out of memory. */
+struct pm_session_trials *pm_session_trials_create(struct pm_device *device,
+                                                   struct pm_budget *budget);
 /* What was timed is kept, as far as it goes. The poller's thread has ended, and the optimizer is
  * still there. NULL is allowed. */
 void pm_session_trials_end(struct pm_session_trials *trials);
 /* After every recording was dropped and every pipeline destroyed. NULL is allowed. */
 void pm_session_trials_destroy(struct pm_session_trials *trials);
 
-/* A new pipeline takes part in its shader's trial. Before the game has it. false: there is none, as
- * there are enough or nothing more is recorded for them. NULL is allowed. */
-bool pm_session_trials_join(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
-                            const struct pm_specialized_shader *shader);
+/* A new pipeline takes part in its shader's trial. Before the game has it. With which side; NONE:
+ * there is none, as there are enough or nothing more is recorded for them. NULL is allowed. */
+enum pm_session_side pm_session_trials_join(struct pm_session_trials *trials,
+                                            struct pm_pipeline *pipeline,
+                                            const struct pm_specialized_shader *shader);
+
+/* Then the variant of one that takes part with it is bound: its candidate. */
+void pm_session_trials_bound(struct pm_session_trials *trials, struct pm_pipeline *pipeline,
+                             struct pm_candidate *candidate);
+
+/* Charges what they took since the last call. The poller's. NULL is allowed. */
+void pm_session_trials_each_second(struct pm_session_trials *trials);
 
 /* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */
 void pm_session_trials_heartbeat(struct pm_session_trials *trials);
-
-/* Whether recordings are timed for them. NULL is allowed. */
-bool pm_session_trials_are_awake(const struct pm_session_trials *trials);
-
-/* Whether a recording that may be submitted more than once is to be timed. */
-bool pm_session_may_time(const struct pm_command *command);
 
 /* The trial of what is bound; NULL: there is none. */
 struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point);
@@ -88,11 +100,18 @@ struct pm_session_use *pm_session_again(struct pm_session_trial *trial, uint32_t
 /* Whether more times of that use are wanted, or of one that it would become. */
 bool pm_session_awaits(const struct pm_session_trial *trial, uint32_t slot);
 
-/* Whether more times of a use are wanted, and one of them. */
+/* Whether more times of a use are wanted; it is about to be submitted; and one of its times. */
 bool pm_session_wants(const struct pm_session_use *use);
+void pm_session_counts(struct pm_session_use *use);
 void pm_session_take(struct pm_session_use *use, double nanoseconds);
 
 /* ---- session_command.c: in a recording that takes part ---- */
+
+/* Whether recordings are timed for them. NULL is allowed. */
+bool pm_session_trials_are_awake(const struct pm_session_trials *trials);
+
+/* Whether a recording that may be submitted more than once is to be timed. */
+bool pm_session_may_time(const struct pm_command *command);
 
 /* Outside of a render pass instance, before it begins, where it may be submitted more than once;
  * what is bound in it, or in a secondary command buffer that is recorded for one; what it executes;

@@ -276,6 +276,8 @@ void pm_timing_submit(struct pm_command *command, const struct pm_queue *queue)
     for (uint32_t i = command->timings; i != PM_TIMING_NONE; i = timing->measurements[i].next) {
         struct measurement *measurement = &timing->measurements[i];
         measurement->mark = mark;
+        for (uint32_t use = 0; measurement->ended && use < measurement->timed.session_count; use++)
+            pm_session_counts(measurement->timed.sessions[use]);
         if (measurement->ended && !measurement->waiting && is_wanted(measurement)) {
             wait_for(timing, i);
             any = true;

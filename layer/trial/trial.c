@@ -65,9 +65,20 @@ static void log_unfinished(const struct pm_trial *trial)
 /* Faster variants give some of it back. */
 static void log_spent(struct pm_trials *trials)
 {
-    if (trials->first != NULL)
-        pm_log_info(trials->device->instance->log, "trials took %.3f %% of the time",
-                    100 * pm_budget_spent(&trials->budget, pm_now()));
+    struct pm_log *log = trials->device->instance->log;
+    const int64_t now = pm_now();
+    double sessions;
+    if (pm_budget_spent_by_sessions(&trials->budget, now, &sessions))
+        pm_log_info(log, "trials took %.3f %% of the time (over sessions %.3f %%)",
+                    100 * pm_budget_spent(&trials->budget, now), 100 * sessions);
+    else if (trials->first != NULL)
+        pm_log_info(log, "trials took %.3f %% of the time",
+                    100 * pm_budget_spent(&trials->budget, now));
+}
+
+struct pm_budget *pm_trials_budget(struct pm_trials *trials)
+{
+    return &trials->budget;
 }
 
 /* For later sessions. Waits for the disk. */
@@ -203,8 +214,9 @@ static struct pm_trial *begin(struct pm_trials *trials, const struct pm_candidat
     trial->is_private = candidate->is_private || candidate->rival != NULL;
     trial->variant = candidate->variant;
     trial->promising = candidate->promising;
-    trial->over_sessions =
-        candidate->passes == NULL && candidate->watch == NULL && candidate->rival == NULL;
+    trial->by_recipe = candidate->shader != NULL && *candidate->shader->recipe;
+    trial->over_sessions = candidate->passes == NULL && candidate->watch == NULL &&
+                           candidate->rival == NULL && !trial->by_recipe;
     trial->environment = candidate->environment;
     trial->seed = pm_sampling_seed(trials->device->sampling);
     trial->begun_at = pm_trials_now(trials);
@@ -442,12 +454,23 @@ static bool is_untimed(const struct pm_trial *trial)
             atomic_load(&trial->owner->device->sampling->again) >= REPEATED);
 }
 
+/* Once. */
+static void say_alone(struct pm_trials *trials)
+{
+    if (!atomic_exchange(&trials->said_alone, true))
+        pm_log_info(trials->device->instance->log,
+                    "A-Z testing leaves shaders alone that the program has in recordings which it "
+                    "submits again: they cannot be timed in turn");
+}
+
 /* Later sessions try each as a whole what cannot be timed, where they can. Under the lock. */
 static void note_untimed(const struct pm_trial *trial)
 {
     struct pm_device *device = trial->owner->device;
     if (!is_untimed(trial))
         return;
+    if (trial->by_recipe)
+        say_alone(trial->owner);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
     if (!trial->over_sessions) {

@@ -55,6 +55,7 @@
 #include "layer/shader/candidate.h"
 #include "layer/trial/timing.h"
 
+struct pm_budget; /* budget.h */
 struct pm_report; /* counts/report.h */
 struct pm_trials;
 
@@ -86,6 +87,9 @@ void pm_trials_pause(struct pm_trials *trials, bool paused);
 /* Keeps for later sessions, now and then, what trials spent beyond their share. Waits for the disk.
  * The poller's. NULL is allowed. */
 void pm_trials_each_second(struct pm_trials *trials);
+
+/* What all of the device's trials may cost, those over sessions too. Theirs. */
+struct pm_budget *pm_trials_budget(struct pm_trials *trials);
 
 /* Whether something was timed lately, or is about to be. */
 bool pm_trials_are_busy(const struct pm_trials *trials, uint64_t heartbeat);

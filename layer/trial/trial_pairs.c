@@ -304,7 +304,7 @@ static void keep(const struct pm_trial *trial, enum pm_outcome outcome,
 }
 
 /* Under the lock. */
-static enum pm_stands what_stands(const struct pm_trial *trial)
+static enum pm_trial_stands what_stands(const struct pm_trial *trial)
 {
     if (!trial->again)
         return PM_STANDS_OWN;

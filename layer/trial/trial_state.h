@@ -72,6 +72,7 @@ struct pm_trial {
     char of[PM_SPECIALIZED_OF];         /* likewise, with whose */
     bool is_private;                    /* its outcome stays on the machine */
     bool promising;                     /* others found it faster: it is tried again soon */
+    bool by_recipe;                     /* A-Z testing's: there are too many for a session each */
     bool over_sessions; /* sessions can try it (sessions.h): it is one pipeline, bound anywhere */
     struct pm_environment environment;
     uint64_t seed;
@@ -124,6 +125,7 @@ struct pm_trials {
     bool unreported;
     _Atomic uint32_t looks_due; /* at who is idle */
     struct pm_budget budget;
+    _Atomic bool said_alone;         /* that A-Z testing leaves the program alone */
     int64_t owed_kept, owed_kept_at; /* nanoseconds, and when: pm_now(); the poller's */
     bool owed_failed;                /* likewise: it could not be kept */
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */

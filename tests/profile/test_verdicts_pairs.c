@@ -109,6 +109,10 @@ static void sessions_compare_uses_as_a_whole(void **unused)
         {{.nanoseconds = {500, 400}, .work = {7, 9}},
          {.nanoseconds = {320, 80, 450}, .work = {9, 9, 7}},
          900000},
+        /* What takes long weighs as much as it takes. */
+        {{.nanoseconds = {100, 8000}, .work = {3, 5}},
+         {.nanoseconds = {100, 12000}, .work = {3, 5}},
+         1493827},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct pm_kept_variant made = kept_variant('a', PM_VERDICT_NONE, 1), found;
@@ -212,6 +216,40 @@ static void two_originals_share_nothing(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+static void the_latest_original_is_kept(void **unused)
+{
+    (void)unused;
+    struct pm_kept_variant made = kept_variant('f', PM_VERDICT_NONE, 1), found;
+    struct pm_session_half half = {
+        .there = true, .at = KEPT_NOW, .share = 500000, .nanoseconds = {1000}, .work = {9}};
+    struct pm_verdicts *verdicts = kept_open(NULL);
+    pm_verdicts_put_made(verdicts, &made);
+    pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &kept_gpu, true);
+    /* It is of no pair. */
+    pm_verdicts_look(verdicts, &made.key, &made.original, &kept_gpu, &half);
+    half.variant = true;
+    half.nanoseconds[0] = 1300;
+    assert_false(kept_add_half(verdicts, &made, &half, &found));
+    assert_true(pm_session_ratio(&half, &found.sessions.own) > 1.299);
+    half.variant = false;
+    half.nanoseconds[0] = 1100;
+    assert_true(kept_add_half(verdicts, &made, &half, &found));
+    assert_int_equal(found.sessions.own.nanoseconds[0], 1100);
+    /* A verdict over sessions leaves it. */
+    struct pm_kept_variant decided = kept_variant('f', PM_VERDICT_FASTER, 0.9);
+    decided.kind = PM_TIMED_SESSIONS;
+    kept_put(verdicts, &decided);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    verdicts = kept_open(NULL);
+    assert_true(kept_find(verdicts, &made, &kept_gpu, &found));
+    assert_true(found.sessions.own.there && !found.sessions.half.there);
+    assert_int_equal(found.sessions.own.share, 500000);
+    assert_int_equal(found.sessions.own.nanoseconds[0], 1100);
+    assert_int_equal(found.sessions.own.work[0], 9);
+    pm_verdicts_close(verdicts);
+}
+
 /* A variant that takes next to nothing is no damage. */
 static void tiny_ratios_are_kept(void **unused)
 {
@@ -239,6 +277,7 @@ int main(void)
         JOURNALS_TEST(sessions_make_pairs),
         JOURNALS_TEST(sessions_compare_uses_as_a_whole),
         JOURNALS_TEST(sessions_that_are_unlike_are_counted),
+        JOURNALS_TEST(the_latest_original_is_kept),
         JOURNALS_TEST(two_originals_share_nothing),
         JOURNALS_TEST(tiny_ratios_are_kept),
     };

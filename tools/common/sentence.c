@@ -145,6 +145,9 @@ static void say_specialized(const struct pm_session_status *status, struct text 
             say(text, ", their %s %.1f to %.1f times as fast", what, status->slowest,
                 status->fastest);
     }
+    if (status->to_time > 0 && !status->paused)
+        say(text, "; %u untried variant%s drawn with in this session, to be timed", status->to_time,
+            status->to_time == 1 ? " is" : "s are");
     if (status->comparing > 0 && !status->paused)
         say(text, "; variants of %u shader%s are compared", status->comparing,
             plural(status->comparing));

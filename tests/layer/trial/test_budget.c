@@ -17,7 +17,7 @@ static struct pm_budget budget_of(double share)
 
 /* A pair of a trial, of which nothing is known before the first. */
 static void one_pair(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
-                     double own, double variant, enum pm_stands stands, int64_t now)
+                     double own, double variant, enum pm_trial_stands stands, int64_t now)
 {
     const int64_t charged = pm_budget_begin(budget, cost, now);
     assert_true(charged >= 0);
@@ -26,7 +26,8 @@ static void one_pair(struct pm_budget *budget, struct pm_trial_cost *cost, struc
 
 /* So many that what one takes is known, without a charge. */
 static void known_pairs(struct pm_budget *budget, struct pm_trial_cost *cost,
-                        struct pm_use_cost *use, double own, double variant, enum pm_stands stands)
+                        struct pm_use_cost *use, double own, double variant,
+                        enum pm_trial_stands stands)
 {
     for (int i = 0; i < 4; i++)
         pm_budget_settle(budget, cost, use, (double[]){own, variant}, stands, 0);

@@ -59,16 +59,18 @@ static void prepare(void)
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
 }
 
-/* Two sessions, one with each side, say what it takes with this one. */
+/* Two sessions, one with each side, say what it takes with this one; before them one may have the
+ * original, where the lot has it that the variant comes first. */
 static void try_over_sessions(const struct program *program)
 {
     prepare();
     run_session(program, "timed in turn: sessions are");
     optimized_assert_logged("timed a session", 0);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3 && optimized_logged("1 pairs of sessions") == 0; i++)
         run_session(program, "timed a session");
-    optimized_assert_logged(program->draws ? "(200000 ns)" : "(100000 ns)", 1);
-    optimized_assert_logged(program->draws ? "(160000 ns)" : "(80000 ns)", 1);
+    optimized_assert_logged(program->draws ? "(200000 ns," : "(100000 ns,",
+                            1 + optimized_logged("this one is of none"));
+    optimized_assert_logged(program->draws ? "(160000 ns," : "(80000 ns,", 1);
     optimized_assert_logged("1 pairs of sessions", 1);
 }
 
@@ -98,7 +100,7 @@ static void sizes_that_never_agree(void **state)
     const struct program program = {.draws = false};
     prepare();
     run_session(&program, "timed in turn: sessions are");
-    for (uint32_t session = 1; session <= 9; session++) {
+    for (uint32_t session = 1; session <= 9 + optimized_logged("this one is of none"); session++) {
         trying.groups = session;
         run_session(&program, "timed a session");
     }

@@ -2,6 +2,7 @@
  * alternate within a session, so sessions have the one side or the other. */
 #include "tests/layer/trial/trying.h"
 
+#include "base/file.h"
 #include "profile/session_status.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/shader_rewrite.h"
@@ -17,6 +18,15 @@ enum {
     TIMES = 10, /* of a use that are enough for a session that ends then; it takes up to 64 */
 };
 #define SESSION_TIMED "timed a session"
+#define WITHDRAWN "it is bound no more in this session"
+#define OF_NO_PAIR "this one is of none"
+
+static void set_seed(int number)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", number);
+    setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
+}
 
 static void submit_often(VkCommandBuffer buffer)
 {
@@ -71,7 +81,7 @@ static int record(bool draws, VkCommandBuffer *out)
 }
 
 /* A session that records a dispatch or a draw once and submits that again and again. How the call
- * ran; a session that was timed has that side throughout. */
+ * ran; a session that was timed has that side throughout, unless that is much slower. */
 static int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
 {
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
@@ -86,7 +96,7 @@ static int steady_session(uint64_t variant_cost, bool draws, const char *until_l
     trying_costs();
     VkCommandBuffer buffer, later;
     const int variant = record(draws, &buffer);
-    const uint32_t logged = optimized_logged(until_logged);
+    const uint32_t logged = optimized_logged(until_logged), withdrawn = optimized_logged(WITHDRAWN);
     const bool is_timed = strcmp(until_logged, SESSION_TIMED) == 0;
     uint64_t until = 0;
     submit_often(buffer);
@@ -96,8 +106,10 @@ static int steady_session(uint64_t variant_cost, bool draws, const char *until_l
            patience(&until))
         submit_often(buffer);
     submit_often(buffer);
+    usleep(trying.linger);
     if (is_timed)
-        assert_int_equal(record(draws, &later), variant);
+        assert_int_equal(record(draws, &later),
+                         optimized_logged(WITHDRAWN) > withdrawn ? 0 : variant);
     trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
     trying_close();
     if (is_timed)
@@ -113,14 +125,13 @@ static void try_over_sessions(bool draws, uint64_t variant_cost, const char *out
     /* The first session finds out that nothing can alternate. */
     assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
     for (int i = 0; optimized_logged(outcome) == 0; i++) {
-        char seed[16];
         assert_true(i < 40);
-        snprintf(seed, sizeof seed, "%d", i);
-        setenv("PIECEMEAL_SAMPLER_SEED", seed, 1);
+        set_seed(i);
         sides[steady_session(variant_cost, draws, SESSION_TIMED)]++;
     }
-    /* Either side as often: 8 pairs. */
-    assert_int_equal(sides[0], 8);
+    /* Either side as often: 8 pairs. Where the variant came first the original was timed before. */
+    assert_in_range(optimized_logged(OF_NO_PAIR), 0, 1);
+    assert_int_equal(sides[0], 8 + optimized_logged(OF_NO_PAIR));
     assert_int_equal(sides[1], 8);
 }
 
@@ -150,12 +161,12 @@ static void sessions_alternate(void **state)
      * become slower since goes. */
     for (int i = 0; i < 2; i++) {
         setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
-        const int first = steady_session(150000, false, SESSION_TIMED);
+        const int first = steady_session(130000, false, SESSION_TIMED);
         setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
-        assert_int_equal(steady_session(150000, false, SESSION_TIMED), !first);
+        assert_int_equal(steady_session(130000, false, SESSION_TIMED), !first);
     }
     optimized_assert_logged("2 pairs of sessions: dropped", 1);
-    assert_int_equal(steady_session(150000, false, ""), 0);
+    assert_int_equal(steady_session(130000, false, ""), 0);
 }
 
 static void render_passes_too(void **state)
@@ -193,17 +204,147 @@ static void a_slower_one_is_dropped(void **state)
     assert_int_equal(steady_session(110000, false, ""), 0);
 }
 
-/* It need not slow down eight sessions. */
-static void a_much_slower_one_is_dropped_early(void **state)
+/* Sessions until one is dropped. How many drew with it. */
+static int drop(uint64_t variant_cost, const char *dropped)
 {
-    (void)state;
+    int slower = 0;
     trying_prepare_sessions();
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    assert_int_equal(steady_session(200000, false, "timed in turn: sessions are"), 0);
-    for (int i = 0; i < 4; i++)
-        (void)steady_session(200000, false, SESSION_TIMED);
-    optimized_assert_logged("2 pairs of sessions: dropped", 1);
-    assert_int_equal(steady_session(200000, false, ""), 0);
+    assert_int_equal(steady_session(variant_cost, false, "timed in turn: sessions are"), 0);
+    for (int i = 0; i < 6 && optimized_logged(dropped) == 0; i++)
+        slower += steady_session(variant_cost, false, SESSION_TIMED);
+    optimized_assert_logged(dropped, 1);
+    assert_int_equal(steady_session(variant_cost, false, ""), 0);
+    return slower;
+}
+
+/* It need not slow down eight sessions. */
+static void a_slower_one_is_dropped_early(void **state)
+{
+    (void)state;
+    assert_int_equal(drop(130000, "2 pairs of sessions: dropped"), 2);
+    optimized_assert_logged(WITHDRAWN, 0);
+}
+
+/* Nor two, and not the rest of one where anything is recorded later. */
+static void a_much_slower_one_is_dropped_at_once(void **state)
+{
+    (void)state;
+    assert_int_equal(drop(200000, "1 pairs of sessions: dropped"), 1);
+    optimized_assert_logged(WITHDRAWN, 1);
+}
+
+static void forget(void *user, const char *path)
+{
+    (void)user;
+    unlink(path);
+}
+
+/* While trials have not paid for it no other session draws with an untried variant. */
+static void what_a_slower_session_took_is_paid(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 8, MICROSECONDS = 100000 };
+    int slower = 0, number = 0;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.005", 1);
+    assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
+    while (slower == 0 && number < 40) {
+        set_seed(number++);
+        trying.linger = MICROSECONDS;
+        slower += steady_session(120000, false, SESSION_TIMED);
+    }
+    assert_int_equal(slower, 1);
+    for (int i = 0; i < SESSIONS; i++) {
+        set_seed(number++);
+        slower += steady_session(120000, false, SESSION_TIMED);
+    }
+    assert_int_equal(slower, 1);
+    assert_true(optimized_logged("waits: trials have taken enough") > 0);
+    /* Paid, or forgotten. */
+    char folder[200];
+    snprintf(folder, sizeof folder, "%s/piecemeal/trials", pm_layered_home());
+    pm_folder_each(folder, "", forget, NULL);
+    for (int i = 0; i < SESSIONS && slower == 1; i++) {
+        set_seed(number++);
+        slower += steady_session(120000, false, SESSION_TIMED);
+    }
+    assert_int_equal(slower, 2);
+}
+
+/* A session that records a dispatch and a draw. How many variants it draws with. */
+static int session_of_two(void)
+{
+    VkCommandBuffer buffer;
+    uint64_t until = 0;
+    const uint32_t timed = optimized_logged(SESSION_TIMED);
+    trying.background = true;
+    trying.variant_cost = 90000;
+    pm_harness_open(&trying.h, NULL);
+    trying.compute = optimized_compute(&trying.h);
+    trying.graphics = optimized_graphics(&trying.h);
+    trying_costs();
+    buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, buffer, 0);
+    trying_dispatch(buffer);
+    trying_draw(buffer);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    const uint32_t variants = trying_foreign_binds(position);
+    const uint32_t found = optimized_logged("timed in turn: sessions are");
+    while ((found == 0 ? optimized_logged("timed in turn: sessions are")
+                       : optimized_logged(SESSION_TIMED) - timed) < 2 &&
+           patience(&until))
+        submit_often(buffer);
+    trying_close();
+    return (int)variants;
+}
+
+/* Each takes more of the frame than several may. */
+static void few_untried_ones_at_once(void **state)
+{
+    (void)state;
+    enum { LIMITED = 5 };
+    int most[2] = {0, 0};
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    assert_int_equal(session_of_two(), 0);
+    for (int i = 0; i < LIMITED + 10 && most[1] < 2; i++) {
+        const int unlimited = i >= LIMITED;
+        set_seed(i);
+        setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", unlimited ? "1" : "0.005", 1);
+        const int variants = session_of_two();
+        most[unlimited] = variants > most[unlimited] ? variants : most[unlimited];
+    }
+    optimized_assert_logged("8 pairs of sessions", 0);
+    assert_int_equal(most[0], 1);
+    /* Without a limit the lots fall so. */
+    assert_int_equal(most[1], 2);
+}
+
+/* A-Z testing has too many variants for a session each. */
+static void testing_leaves_them_alone(void **state)
+{
+    (void)state;
+    static const char *const said = "A-Z testing leaves shaders alone";
+    for (int i = 0; i < 2; i++) {
+        VkCommandBuffer buffer;
+        uint64_t until = 0;
+        trying_open_contests(NULL);
+        trying.compute = optimized_compute(&trying.h);
+        const uint64_t position = trying.h.driver->position();
+        assert_int_equal(record(false, &buffer), 0);
+        while (optimized_logged(said) == (uint32_t)i && patience(&until))
+            submit_often(buffer);
+        assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
+        trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+        trying_close_contests();
+        optimized_assert_logged(said, (uint32_t)i + 1);
+    }
+    optimized_assert_logged("timed in turn: sessions are", 0);
+    optimized_assert_logged(SESSION_TIMED, 0);
 }
 
 /* A session that is paused from the start. It records the game's own, whatever its side, and
@@ -329,12 +470,10 @@ static void not_what_comes_late(void **state)
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
     /* Either side, by lot. */
-    for (int seed = 0; seed < 6; seed++) {
-        char text[16];
+    for (int i = 0; i < 6; i++) {
         VkCommandBuffer buffer;
         uint64_t until = 0;
-        snprintf(text, sizeof text, "%d", seed);
-        setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
+        set_seed(i);
         setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
         pm_harness_open(&trying.h, NULL);
         trying_run_frames(trying_nothing, TRYING_ONCE, 4097);
@@ -357,7 +496,11 @@ int main(void)
         PM_LAYERED_TEST(render_passes_too),
         PM_LAYERED_TEST(no_side_where_there_is_no_time_for_the_variant),
         PM_LAYERED_TEST(a_slower_one_is_dropped),
-        PM_LAYERED_TEST(a_much_slower_one_is_dropped_early),
+        PM_LAYERED_TEST(a_slower_one_is_dropped_early),
+        PM_LAYERED_TEST(a_much_slower_one_is_dropped_at_once),
+        PM_LAYERED_TEST(what_a_slower_session_took_is_paid),
+        PM_LAYERED_TEST(few_untried_ones_at_once),
+        PM_LAYERED_TEST(testing_leaves_them_alone),
         PM_LAYERED_TEST(paused_sessions_are_not_timed),
         PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
         PM_LAYERED_TEST(nor_does_one_that_was_never_left),

@@ -354,4 +354,5 @@ void trying_prepare_sessions(void)
     optimized_learn();
     optimized_enable(false);
     setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "0", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1);
 }

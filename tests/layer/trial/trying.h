@@ -23,6 +23,7 @@ extern struct trying {
     bool additive;                /* of the next session: single draws can be timed */
     bool dispatches;              /* likewise: there is no pipeline that draws */
     uint32_t groups;              /* of a dispatch; 0: one */
+    uint32_t linger;              /* a test's: microseconds that its session goes on */
     bool background;              /* likewise: variants are built in the background */
     double published[2];          /* likewise: what the database says of the variants' time over the
                                      originals', from and to; 0: nothing */

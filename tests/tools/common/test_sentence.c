@@ -52,6 +52,9 @@ static void what_was_sampled(void **state)
                            "; 3 shaders specialized (1 by blocks, 2 by A-Z testing), "));
     status.by_blocks = 0;
     assert_non_null(strstr(sentence(&status, NULL), " (2 by A-Z testing), "));
+    status.to_time = 1;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "; 1 untried variant is drawn with in this session, to be timed"));
     status.paused = true;
     status.trying = status.comparing = 1;
     assert_non_null(strstr(sentence(&status, NULL), "; paused: the game's own shaders are used; 1 "

@@ -288,9 +288,13 @@ bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_varian
     bool ok = make_plain(&m.original, info->times, &plain, error) &&
               run_steps(&m, info->choice.recipe, error) &&
               run_steps(&m, info->choice.second, error) && emit(&m.passes, out, error);
-    const bool unfit = ok && !canonical &&
-                       (shares_leaving(&m, info->driver) || has_joined_levels(&m, info->driver) ||
-                        is_unrolled_wrongly(&m, info->driver));
+    /* Votes of ours tell a size as the shader's own would. */
+    const bool told =
+        ok && info->choice.subgroup_size && pm_variant_tells_subgroups(m.passes.module);
+    const bool unfit =
+        told || (ok && !canonical &&
+                 (shares_leaving(&m, info->driver) || has_joined_levels(&m, info->driver) ||
+                  is_unrolled_wrongly(&m, info->driver)));
     pm_ir_module_destroy(m.passes.module);
     const bool none = ok && (unfit || m.too_large || (!canonical && same_words(out, &plain)));
     pm_words_finish(&plain);

@@ -2,6 +2,7 @@
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/ir/ir_walk.h"
 #include "shader_rewrite/ir/workgroup_size.h"
+#include "shader_rewrite/variants/variant_function.h"
 #include "shader_rewrite/variants/variants.h"
 
 #include <string.h>
@@ -93,16 +94,27 @@ static void look_at(const struct pm_ir_instr *instr, struct uses *uses)
     }
 }
 
+static struct uses uses_of(struct pm_ir_module *module)
+{
+    struct uses uses = {0};
+    for (struct pm_ir_walk w = pm_ir_walk_begin(module); pm_ir_walk_next(&w);)
+        look_at(w.instr, &uses);
+    return uses;
+}
+
+bool pm_variant_tells_subgroups(struct pm_ir_module *module)
+{
+    return uses_of(module).subgroups;
+}
+
 uint32_t pm_variant_subgroup_sizes(const uint32_t *words, size_t count,
                                    const struct pm_subgroup_sizes *sizes)
 {
-    struct uses uses = {0};
     struct pm_error error;
     struct pm_ir_module *module = sizes->most ? pm_ir_parse(words, count, &error) : NULL;
     if (!module)
         return 0;
-    for (struct pm_ir_walk w = pm_ir_walk_begin(module); pm_ir_walk_next(&w);)
-        look_at(w.instr, &uses);
+    const struct uses uses = uses_of(module);
     const uint32_t lanes = pm_workgroup_invocations(module);
     pm_ir_module_destroy(module);
     uint32_t found = 0;

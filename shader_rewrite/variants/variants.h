@@ -99,10 +99,11 @@ struct pm_variant_info {
 };
 
 /* Makes a variant. out->count is 0 where there is none: the recipe finds nothing to change, or what
- * it would make is too large, or known to crash the driver. It is validated for the target, in the
- * canonical order, and other than the module in that order but for the recipe PM_RECIPE_CANONICAL.
- * false: the module cannot be read, SPIRV-Tools gave up, or what came out was not valid
- * (PM_ERROR_STATE: the message has spirv-val's words). */
+ * it would make is too large, or known to crash the driver, or could tell the subgroup size that
+ * the choice requires, as it has votes that the module had not. It is validated for the target, in
+ * the canonical order, and other than the module in that order but for the recipe
+ * PM_RECIPE_CANONICAL. false: the module cannot be read, SPIRV-Tools gave up, or what came out was
+ * not valid (PM_ERROR_STATE: the message has spirv-val's words). */
 bool pm_make_variant(const uint32_t *words, size_t count, const struct pm_variant_info *info,
                      struct pm_words *out, struct pm_error *error);
 

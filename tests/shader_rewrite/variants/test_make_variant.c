@@ -223,6 +223,34 @@ static void test_votes(void **state)
     pm_words_finish(&canonical);
 }
 
+/* A subgroup size is required of nothing that could tell it, so not of what has votes of ours. */
+static void test_votes_have_no_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *recipe;
+        uint32_t size;
+        bool made;
+    } cases[] = {{"vote-branches", 0, true},
+                 {"vote-branches", 16, false},
+                 {"hoist", 16, true},
+                 {"canonical", 16, true}};
+    struct pm_words canonical = recipe_subject("plenty");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct pm_variant_info info = {
+            .choice = {pm_recipe_find(cases[i].recipe), NULL, cases[i].size},
+            .target = {.vulkan_minor = 3},
+            .subgroup_vote = true};
+        struct pm_words made;
+        struct pm_error error;
+        if (!pm_make_variant(canonical.data, canonical.count, &info, &made, &error))
+            fail_msg("%s: %s", cases[i].recipe, error.message);
+        assert_int_equal(made.count > 0, cases[i].made);
+        pm_words_finish(&made);
+    }
+    pm_words_finish(&canonical);
+}
+
 /* What leads to a loop's exit runs once more than the rest. */
 static void test_last_test(void **state)
 {
@@ -293,6 +321,7 @@ int main(void)
         cmocka_unit_test(test_pairs),
         cmocka_unit_test(test_by_blocks),
         cmocka_unit_test(test_votes),
+        cmocka_unit_test(test_votes_have_no_size),
         cmocka_unit_test(test_last_test),
         cmocka_unit_test(test_left_alone),
         cmocka_unit_test(test_nothing_to_do),

@@ -1,3 +1,4 @@
+#include "base/stop.h"
 #include "shader_rewrite/instrument/block_counts.h"
 #include "shader_rewrite/points/points_blocks.h"
 #include <stdlib.h>
@@ -42,7 +43,8 @@ static bool count_all(struct pm_instrument *p, struct pm_ir_block *const *blocks
     *layout = counts.layout;
     if (!begun)
         return false;
-    for (uint32_t i = counts.layout.has_entry; i < info->point_count && !p->module->failed; i++)
+    for (uint32_t i = counts.layout.has_entry;
+         i < info->point_count && !p->module->failed && !pm_stop_asked(); i++)
         pm_block_counts_add(&counts, i, blocks[i]);
     pm_block_counts_end(&counts);
     return true;

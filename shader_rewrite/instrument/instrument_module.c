@@ -1,5 +1,6 @@
 #include "shader_rewrite/instrument/instrument_module.h"
 
+#include "base/stop.h"
 #include "profile/profile.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/ir/block_open.h"
@@ -132,6 +133,7 @@ bool pm_instrument_end(struct pm_instrument *p, bool ok, struct pm_instrumented 
     struct pm_target target = p->info->target;
     if (target.vulkan_minor < 1)
         target.vulkan_minor = 1;
+    ok = ok && pm_stop_check(error);
     if (ok && !pm_validate_made(&out->words, p->words, p->word_count, &target, error))
         ok = pm_fail_prefix(error, "instrumented shader is not valid");
     if (!ok)

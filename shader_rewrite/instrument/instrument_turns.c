@@ -10,6 +10,7 @@
  * counts that it is come to: if (turn == 0). Elsewhere that would only take longer. After 2^32
  * turns a number begins anew.
  */
+#include "base/stop.h"
 #include "shader_rewrite/instrument/block_counts.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points_turns.h"
@@ -149,7 +150,7 @@ static bool rewrite(struct pm_instrument *p, struct pm_block_layout *layout, str
     const bool ok = (loops && once && pm_block_counts_begin(&counts, p, once, NULL)) ||
                     pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     *layout = counts.layout;
-    for (uint32_t i = 0; ok && i < count && !p->module->failed; i++)
+    for (uint32_t i = 0; ok && i < count && !p->module->failed && !pm_stop_asked(); i++)
         count_loop(&counts, &loops[i]);
     if (ok)
         pm_block_counts_end(&counts);

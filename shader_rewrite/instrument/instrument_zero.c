@@ -1,5 +1,6 @@
 #include "shader_rewrite/instrument/instrument_module.h"
 
+#include "base/stop.h"
 #include "profile/profile.h"
 #include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/instrument/counted_copies.h"
@@ -77,8 +78,8 @@ static void rewrite(struct pass *p)
 {
     const struct pm_instrument_info *info = p->instrument.info;
     pm_instrument_entry(&p->instrument);
-    for (uint32_t end = info->point_count, first; end > 0 && !p->instrument.module->failed;
-         end = first) {
+    for (uint32_t end = info->point_count, first;
+         end > 0 && !p->instrument.module->failed && !pm_stop_asked(); end = first) {
         first = end - 1;
         if (candidate_of(p, first)->quad && !info->subgroup_quad)
             continue;

@@ -17,6 +17,12 @@
  * a loop what it loaded in it (test_differential.c), and then it is the original that it gets
  * wrong. And what is made NoContraction only once the recipe has run is what no recipe's guard has
  * seen: then the one counts that is made of a module that has it before.
+ *
+ * But over what is specialized without seeds, each is run as it is, too, beside the original as it
+ * is: there a driver may reassociate what the recipe has put into another order. It writes the same
+ * bits, or what an 8-bit target would show differs by one unit at most (HAZARDS 3). Where it is
+ * more, and the original itself is by as much another one with every float NoContraction, the
+ * driver is free there whatever the recipe does.
  */
 #include "base/random.h"
 #include "tests/shader_rewrite/differential/adversary.h"
@@ -28,6 +34,7 @@
 #include "tests/temporary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +69,20 @@ static bool over_words(void)
     return over && over_what == OVER_WORDS;
 }
 
+/* It takes as long again. */
+static bool runs_free(void)
+{
+    return all || !over;
+}
+
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
+
+/* Of variants as they are: how many write the same bits, or others within HAZARDS 3's bound, or
+ * beyond it where the driver computes the original otherwise, too. */
+static struct {
+    uint64_t equal, within, as_original;
+    uint32_t most; /* units of an 8-bit target, of those within */
+} freely;
 
 static struct {
     uint64_t shaders, specialized, variants, same, carried, by_recipe[MOST_RECIPES];
@@ -77,7 +97,8 @@ struct subject {
     struct pm_words original, canonical;
     struct pm_words base; /* that recipes are run over */
     struct adversary_block_profile blocks;
-    struct differential_output expected;
+    struct differential_output expected; /* with every float NoContraction */
+    struct differential_output free;     /* as it is */
 };
 
 static void run_precise(const struct subject *subject, const struct pm_words *module,
@@ -174,6 +195,45 @@ static struct pm_words make(const struct subject *subject, const struct pm_varia
     return (struct pm_words){0};
 }
 
+/* What an 8-bit target would show of a float, in units. */
+static double shown(uint32_t word)
+{
+    float value;
+    memcpy(&value, &word, sizeof value);
+    return isnan(value) || value <= 0 ? 0 : value >= 1 ? 255 : 255 * (double)value;
+}
+
+/* The most that an 8-bit target would show differs, in units, rounded up; 0: no bit does. */
+static uint32_t most_shown(const struct differential_output *a, const struct differential_output *b)
+{
+    double most = 0;
+    bool differs = false;
+    for (size_t w = 0; w < DIFFERENTIAL_WORDS; w++) {
+        const double by = fabs(shown(a->words[w]) - shown(b->words[w]));
+        differs |= a->words[w] != b->words[w];
+        most = by > most ? by : most;
+    }
+    return differs && most < 1 ? 1 : (uint32_t)ceil(most);
+}
+
+/* As it is, as a player gets it. */
+static void run_free(const struct subject *subject, const struct pm_variant_info *info,
+                     const struct pm_words *variant)
+{
+    static struct differential_output output;
+    char text[128];
+    differential_run(&differential, variant, subject->stage, NULL, &output);
+    const uint32_t by = most_shown(&subject->free, &output);
+    if (by > 1 && by > most_shown(&subject->free, &subject->expected)) {
+        snprintf(text, sizeof text, "as it is it differs by %u units of an 8-bit target", by);
+        fail_with(subject, info, variant, text);
+    }
+    freely.equal += by == 0;
+    freely.within += by == 1;
+    freely.as_original += by > 1;
+    freely.most = by > freely.most ? by : freely.most;
+}
+
 /* The variant is the callee's. */
 static void run(const struct subject *subject, const struct pm_variant_info *info,
                 struct pm_words variant)
@@ -191,6 +251,8 @@ static void run(const struct subject *subject, const struct pm_variant_info *inf
         fail_with(subject, info, &variant, text);
     }
     seen.carried += different != 0 && !exact;
+    if (different == 0 && runs_free())
+        run_free(subject, info, &variant);
     if (ran_count < MOST_RUN)
         ran[ran_count++] = variant;
     else
@@ -342,6 +404,8 @@ static void check_seed(uint64_t seed)
         fail_msg("seed %" PRIu64 ": %s", seed, error.message);
     differential_inputs(&differential, seed, false);
     run_precise(&subject, &subject.original, &subject.expected);
+    if (runs_free())
+        differential_run(&differential, &subject.original, subject.stage, NULL, &subject.free);
     seen.shaders++;
     prepare(&subject);
     struct pm_random random;
@@ -376,6 +440,10 @@ static void report(void)
            " unless they are made of what is NoContraction, %" PRIu64 " were given up\n",
            seen.shaders, seen.specialized, seen.variants, seen.same, seen.guarded, seen.carried,
            seen.guarded_exact, seen.given_up);
+    printf("As they are %" PRIu64 " write the same bits, %" PRIu64
+           " others within a unit of an 8-bit target, %" PRIu64
+           " more, by %u units at most, where the original itself is as free\n",
+           freely.equal, freely.within, freely.as_original, freely.most);
     for (uint32_t r = 0; r < pm_recipe_count(); r++)
         printf("  %-18s %" PRIu64 "\n", pm_recipe_at(r)->name, seen.by_recipe[r]);
 }

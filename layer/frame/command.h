@@ -90,7 +90,8 @@ struct pm_pass_instance {
     bool worth;              /* something was bound in it that is awaited */
     bool started;            /* its own first timestamp was written */
     bool inherited;          /* it is that of what executes the recording, a secondary one */
-    bool executes;           /* its calls are in secondary ones */
+    bool executes;           /* its calls, or some of them, are in secondary ones */
+    bool both;               /* likewise, and others in the command buffer itself */
     bool unknown;            /* of one of these it is not known what it does */
     bool untimed;            /* one of these was recorded anew, and could have no part in a trial */
     bool mixed;              /* where inherited: a side of a trial could not be bound in it */

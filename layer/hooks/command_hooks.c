@@ -116,7 +116,8 @@ static uint64_t attachments_of(const VkCommandBufferInheritanceRenderingInfo *re
 /* The render pass instance in which a secondary command buffer is to be executed. */
 static struct pm_pass_beginning inherited_by(const VkCommandBufferInheritanceInfo *info)
 {
-    const VkRenderingFlags executes = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT;
+    const VkRenderingFlags contents =
+        VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT | VK_RENDERING_CONTENTS_INLINE_BIT_KHR;
     if (info == NULL)
         return (struct pm_pass_beginning){.whole = false};
     if (info->renderPass != VK_NULL_HANDLE)
@@ -125,7 +126,7 @@ static struct pm_pass_beginning inherited_by(const VkCommandBufferInheritanceInf
     const VkCommandBufferInheritanceRenderingInfo *rendering =
         pm_find_in_chain(info->pNext, VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_RENDERING_INFO);
     return (struct pm_pass_beginning){
-        .whole = rendering != NULL && (rendering->flags & ~executes) == 0,
+        .whole = rendering != NULL && (rendering->flags & ~contents) == 0,
         .views = rendering != NULL && rendering->viewMask != 0,
         .what = rendering != NULL ? attachments_of(rendering) : 0,
     };

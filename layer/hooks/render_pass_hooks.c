@@ -5,12 +5,20 @@
 #include "layer/trial/trial.h"
 
 #define EXECUTES ((VkRenderingFlags)VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT)
+#define INLINE ((VkRenderingFlags)VK_RENDERING_CONTENTS_INLINE_BIT_KHR)
+#define BOTH VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_KHR
 
-/* Whether its calls are all in the command buffer, or all in secondary ones. */
+/* Whether it is known where its calls are. */
 static bool is_whole(VkSubpassContents contents)
 {
     return contents == VK_SUBPASS_CONTENTS_INLINE ||
-           contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS;
+           contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS || contents == BOTH;
+}
+
+/* Whether some of them are in secondary command buffers. */
+static bool executes(VkSubpassContents contents)
+{
+    return contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS || contents == BOTH;
 }
 
 /* The view of what it draws to. */
@@ -39,7 +47,8 @@ static struct pm_pass_beginning beginning_of(const VkRenderPassBeginInfo *info,
 {
     return (struct pm_pass_beginning){
         .whole = is_whole(contents),
-        .executes = contents == VK_SUBPASS_CONTENTS_SECONDARY_COMMAND_BUFFERS,
+        .executes = executes(contents),
+        .both = contents == BOTH,
         .render_pass = info->renderPass,
         .what = PM_BITS(info->renderPass),
         .work = work_of(&info->renderArea, 1),
@@ -49,8 +58,9 @@ static struct pm_pass_beginning beginning_of(const VkRenderPassBeginInfo *info,
 static struct pm_pass_beginning beginning_of_rendering(const VkRenderingInfo *info)
 {
     return (struct pm_pass_beginning){
-        .whole = (info->flags & ~EXECUTES) == 0,
+        .whole = (info->flags & ~(EXECUTES | INLINE)) == 0,
         .executes = (info->flags & EXECUTES) != 0,
+        .both = (info->flags & EXECUTES) != 0 && (info->flags & INLINE) != 0,
         .views = info->viewMask != 0,
         .what = first_view(info),
         .work = work_of(&info->renderArea, info->layerCount),

@@ -46,7 +46,8 @@ static void take_part(struct pm_timed_uses *timed, struct pm_session_trial *tria
 void pm_session_pass_bound(struct pm_command *command)
 {
     struct pm_pass_instance *pass = &command->pass;
-    struct pm_session_trial *trial = pass->inherited ? pm_session_bound(command, PM_GRAPHICS)
+    const bool anew = pass->inherited || (pass->executes && !command->repeats);
+    struct pm_session_trial *trial = anew            ? pm_session_bound(command, PM_GRAPHICS)
                                      : pass->started ? pm_session_of(command, PM_GRAPHICS)
                                                      : NULL;
     if (trial != NULL)

@@ -151,7 +151,8 @@ void pm_trial_call_ends(struct pm_command *command, const struct pm_timed_call *
 /* A render pass instance that begins. */
 struct pm_pass_beginning {
     bool whole;               /* it is neither suspended nor resumed */
-    bool executes;            /* its calls are in secondary command buffers */
+    bool executes;            /* its calls, or some of them, are in secondary command buffers */
+    bool both;                /* likewise, and others in the command buffer itself */
     bool views;               /* several */
     VkRenderPass render_pass; /* which says of its subpasses how many; VK_NULL_HANDLE: none */
     uint64_t what;            /* tells it from others of the frame */

@@ -234,8 +234,24 @@ static void bind_inherited(struct pm_command *command)
     pm_trial_is_untimed(candidate);
 }
 
+/* What is bound in the primary one beside secondary ones, which have sides by turns of their own.
+ * It has none: it draws with what stands, and is timed over sessions. */
+static void bind_beside_executed(struct pm_command *command)
+{
+    const struct pm_candidate *candidate = candidate_of(command, PM_GRAPHICS);
+    pm_session_pass_bound(command);
+    if (candidate != NULL)
+        pm_trial_is_untimed(candidate);
+}
+
 void pm_trial_bind(struct pm_command *command, int point)
 {
+    if (point == PM_GRAPHICS && command->pass.place != PM_PLACE_OUTSIDE && command->pass.executes &&
+        !command->repeats) {
+        bind_beside_executed(command);
+        count_down(command);
+        return;
+    }
     if (point == PM_GRAPHICS && command->pass.inherited &&
         command->pass.place != PM_PLACE_TIMED_DRAWS) {
         bind_inherited(command);
@@ -313,10 +329,10 @@ void pm_trial_secondary_begins(struct pm_command *command,
     };
 }
 
-/* Tells it from others of the frame, also from those of another size or without secondary ones. */
+/* Tells it from others of the frame, also from those of another size or with other contents. */
 static uint64_t kind_of(const struct pm_pass_beginning *beginning)
 {
-    return (beginning->what ^ beginning->work) + beginning->executes;
+    return (beginning->what ^ beginning->work) + beginning->executes + beginning->both;
 }
 
 /* An instance that is sampled has its number among those of the frame, too. */
@@ -353,6 +369,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
         pm_session_pass_begins(command, beginning->whole && runs_in_order(command),
                                beginning->work);
         command->pass.executes = beginning->executes;
+        command->pass.both = beginning->both;
         return command;
     }
     const enum pm_additive_outcome additive = pm_additive_outcome(device->additive);
@@ -367,15 +384,16 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     /* A secondary command buffer may render outside of what executes it. */
     if (!runs_in_order(command))
         return command;
+    /* A variant that has outlived its instance would be timed with this one. */
+    const bool outlived = command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS;
     if (beginning->executes) {
         pass->executes = true;
-        if (worth && beginning->whole)
+        pass->both = beginning->both;
+        if (worth && beginning->whole && !(beginning->both && outlived))
             start(command, pm_timing_reserve(command));
         return command;
     }
-    /* A variant that has outlived its instance would be timed with this one. */
-    if (!beginning->whole || additive == PM_ADDITIVE_UNKNOWN ||
-        command->bound[PM_GRAPHICS].kind == PM_BINDING_TRIAL_PASS ||
+    if (!beginning->whole || additive == PM_ADDITIVE_UNKNOWN || outlived ||
         !pm_binding_may_try(command, PM_PLACE_TIMED_PASS))
         return command;
     const bool draws = additive == PM_ADDITIVE_YES && !has_views(device, beginning);
@@ -403,8 +421,14 @@ static void pass_goes_on(struct pm_command *command)
 void pm_trial_pass_began(struct pm_command *command)
 {
     /* What is bound is undefined in secondary command buffers. */
-    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL || command->pass.executes)
+    if (command == NULL || command->bound[PM_GRAPHICS].pipeline == NULL ||
+        (command->pass.executes && !command->pass.both))
         return;
+    if (command->pass.executes && !command->repeats) {
+        bind_beside_executed(command);
+        count_down(command);
+        return;
+    }
     if (!pm_binding_may_be_again(command, PM_GRAPHICS)) {
         pass_goes_on(command);
         return;

@@ -13,6 +13,10 @@ void secondary_allocate(bool draws);
 /* Of the render area of what executes it, from its next recording on; 64 at first. */
 void secondary_set_height(uint32_t height);
 
+/* From its next recording on the instance has a draw of what executes it, too, and with alone no
+ * other; at first neither. Before what is executed is recorded. */
+void secondary_draw_beside(bool beside, bool alone);
+
 /* Records the one, or what executes it; submits that, and waits. */
 void secondary_record(VkCommandBufferUsageFlags flags);
 /* Likewise one that renders by itself: allocated for a dispatch, it draws. */

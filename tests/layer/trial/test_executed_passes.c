@@ -124,6 +124,52 @@ static void without_host_query_reset(void **state)
     try_in_turn(0, "is used from now on", 0.8);
 }
 
+/* A draw of the primary one stands beside them, with what it was bound as. */
+static void beside_draws_of_the_primary_one(void **state)
+{
+    (void)state;
+    open_parts(80000);
+    uint64_t until = 0;
+    while (optimized_logged("is used from now on") == 0 && patience(&until)) {
+        for (int i = 0; i < PARTS; i++)
+            record_part(parts.secondaries[0][i], 0);
+        pm_harness_begin(&trying.h, parts.primary, TRYING_ONCE);
+        begin_instance(VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_EXT);
+        trying.h.vk.CmdBindPipeline(parts.primary, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                    trying.graphics);
+        trying.h.vk.CmdDraw(parts.primary, 3, 1, 0, 0);
+        trying.h.vk.CmdExecuteCommands(parts.primary, PARTS, parts.secondaries[0]);
+        trying.h.vk.CmdEndRenderPass(parts.primary);
+        submit_parts();
+    }
+    assert_true(optimized_logged("pairs of render passes), faster") > 0);
+    trying_close();
+    trying_assert_timing((80000.0 * PARTS + TRYING_ORIGINAL) / (TRYING_ORIGINAL * (PARTS + 1)),
+                         0.001);
+}
+
+/* Such a draw alone is one for sessions. */
+static void draws_of_the_primary_one_beside_them(void **state)
+{
+    enum { FRAMES = 700 };
+    (void)state;
+    open_parts(80000);
+    for (int i = 0; i < FRAMES; i++) {
+        const uint64_t position = trying.h.driver->position();
+        pm_harness_begin(&trying.h, parts.primary, TRYING_ONCE);
+        begin_instance(VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_EXT);
+        trying.h.vk.CmdBindPipeline(parts.primary, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                    trying.graphics);
+        trying.h.vk.CmdDraw(parts.primary, 3, 1, 0, 0);
+        trying.h.vk.CmdEndRenderPass(parts.primary);
+        submit_parts();
+        assert_int_equal(trying_foreign_binds(position), 0);
+    }
+    optimized_assert_logged("timed in turn: sessions are", 1);
+    trying_close();
+    trying_assert_no_timing();
+}
+
 /* ---- while a window is open ---- */
 
 enum { MANY = 12 };
@@ -401,12 +447,17 @@ static void beside_what_is_kept(void **state)
 
 /* ---- what cannot be timed ---- */
 
-/* An instance with contents in the primary one, too: a few frames have a side, then none has, and
+/* An instance that goes on in another command buffer: a few frames have a side, then none has, and
  * sessions are to try it. */
 static void what_is_never_timed(void **state)
 {
     enum { FRAMES = 700 };
     (void)state;
+    const VkRenderingInfo info = {.sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
+                                  .flags = VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT |
+                                           VK_RENDERING_SUSPENDING_BIT,
+                                  .renderArea = {.extent = {64, 64}},
+                                  .layerCount = 1};
     open_parts(80000);
     uint32_t frames = 0, variants = 0, last = 0;
     for (; frames < FRAMES; frames++) {
@@ -414,9 +465,9 @@ static void what_is_never_timed(void **state)
         for (int i = 0; i < PARTS; i++)
             record_part(parts.secondaries[0][i], 0);
         pm_harness_begin(&trying.h, parts.primary, TRYING_ONCE);
-        begin_instance(VK_SUBPASS_CONTENTS_INLINE_AND_SECONDARY_COMMAND_BUFFERS_EXT);
+        trying.h.vk.CmdBeginRendering(parts.primary, &info);
         trying.h.vk.CmdExecuteCommands(parts.primary, PARTS, parts.secondaries[0]);
-        trying.h.vk.CmdEndRenderPass(parts.primary);
+        trying.h.vk.CmdEndRendering(parts.primary);
         submit_parts();
         assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
         if (trying_foreign_binds(position) > 0) {
@@ -455,6 +506,8 @@ int main(void)
         PM_LAYERED_TEST(what_is_recorded_anew),
         PM_LAYERED_TEST(where_draws_are_additive),
         PM_LAYERED_TEST(without_host_query_reset),
+        PM_LAYERED_TEST(beside_draws_of_the_primary_one),
+        PM_LAYERED_TEST(draws_of_the_primary_one_beside_them),
         PM_LAYERED_TEST(in_a_sampling_window),
         PM_LAYERED_TEST(an_instance_has_one_side),
         PM_LAYERED_TEST(queries_are_the_primary_ones),

@@ -3,6 +3,7 @@
 #include "tests/layer/trial/secondary_frames.h"
 #include "tests/patience.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { SUBMISSIONS = 100 };
@@ -12,6 +13,7 @@ struct program {
     bool draws;
     VkCommandBufferUsageFlags flags; /* of its secondary command buffers */
     bool primary_anew;               /* in each frame */
+    bool beside, alone;              /* secondary_draw_beside */
 };
 
 static void run_frames(const struct program *program)
@@ -36,6 +38,7 @@ static void open_session(const struct program *program)
         trying.compute = optimized_compute(&trying.h);
     trying_costs();
     secondary_allocate(program->draws);
+    secondary_draw_beside(program->beside, program->alone);
     secondary_record(program->flags);
     secondary_record_primary(program->primary_anew ? TRYING_ONCE : 0);
 }
@@ -68,9 +71,13 @@ static void try_over_sessions(const struct program *program)
     optimized_assert_logged("timed a session", 0);
     for (int i = 0; i < 3 && optimized_logged("1 pairs of sessions") == 0; i++)
         run_session(program, "timed a session");
-    optimized_assert_logged(program->draws ? "(200000 ns," : "(100000 ns,",
-                            1 + optimized_logged("this one is of none"));
-    optimized_assert_logged(program->draws ? "(160000 ns," : "(80000 ns,", 1);
+    const int calls =
+        (program->draws && !program->alone ? 2 : 0) + (program->beside || !program->draws);
+    char times[2][32];
+    snprintf(times[0], sizeof times[0], "(%d ns,", calls * TRYING_ORIGINAL);
+    snprintf(times[1], sizeof times[1], "(%d ns,", calls * 80000);
+    optimized_assert_logged(times[0], 1 + optimized_logged("this one is of none"));
+    optimized_assert_logged(times[1], 1);
     optimized_assert_logged("1 pairs of sessions", 1);
 }
 
@@ -91,6 +98,34 @@ static void kept_ones_in_what_is_recorded_anew(void **state)
     (void)state;
     try_over_sessions(
         &(struct program){.draws = true, .flags = SECONDARY_SIMULTANEOUS, .primary_anew = true});
+}
+
+/* An instance with contents of both kinds. */
+static void beside_draws_of_what_executes_them(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){.draws = true, .beside = true});
+}
+
+static void beside_draws_that_are_recorded_anew(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){
+        .draws = true, .flags = SECONDARY_SIMULTANEOUS, .primary_anew = true, .beside = true});
+}
+
+/* The trial is of what the primary one draws. */
+static void draws_beside_them(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){.draws = true, .beside = true, .alone = true});
+    pm_layered_tear_down(state);
+    pm_layered_set_up(state);
+    try_over_sessions(&(struct program){.draws = true,
+                                        .flags = SECONDARY_SIMULTANEOUS,
+                                        .primary_anew = true,
+                                        .beside = true,
+                                        .alone = true});
 }
 
 /* What is of another size in each session says nothing, and does not go on for ever. */
@@ -141,6 +176,9 @@ int main(void)
         PM_LAYERED_TEST(kept_ones),
         PM_LAYERED_TEST(kept_dispatches),
         PM_LAYERED_TEST(kept_ones_in_what_is_recorded_anew),
+        PM_LAYERED_TEST(beside_draws_of_what_executes_them),
+        PM_LAYERED_TEST(beside_draws_that_are_recorded_anew),
+        PM_LAYERED_TEST(draws_beside_them),
         PM_LAYERED_TEST(sizes_that_never_agree),
         PM_LAYERED_TEST(what_is_submitted_without_a_pause),
     };

@@ -1,18 +1,22 @@
 /* Specialized shader objects are tried as pipelines are, and share their shader's verdict. */
 #include "tests/layer/shader_objects.h"
-#include "tests/layer/trial/trying.h"
+#include "tests/layer/trial/prove.h"
+#include "tests/patience.h"
+
+#include <stdlib.h>
 
 #define COMPUTE VK_SHADER_STAGE_COMPUTE_BIT
 #define FRAGMENT VK_SHADER_STAGE_FRAGMENT_BIT
+
+static const char *const extensions[] = {"VK_EXT_shader_object", NULL};
+static const struct pm_harness_options with_objects = {.device_extensions = extensions};
 
 static VkShaderEXT vertex;
 
 static void open_objects(uint64_t variant_cost, VkShaderStageFlagBits stage)
 {
-    static const char *const extensions[] = {"VK_EXT_shader_object", NULL};
-    const struct pm_harness_options options = {.device_extensions = extensions};
     const struct object_options of = {.stage = stage, .weighted = true};
-    trying_open(variant_cost, &options);
+    trying_open(variant_cost, &with_objects);
     objects_make(&trying.h, &of, 1, &trying.object);
     vertex = object_make(&trying.h, VK_SHADER_STAGE_VERTEX_BIT);
 }
@@ -103,6 +107,118 @@ static void a_slower_draw_is_dropped(void **state)
     trying_assert_timing(1.3, 0.01);
 }
 
+/* ---- recorded once ---- */
+
+enum { SUBMISSIONS = 100 };
+
+/* A new object, and the recording of a dispatch or of draws with it. */
+static VkCommandBuffer record_object(VkShaderStageFlagBits stage)
+{
+    const struct object_options of = {.stage = stage, .weighted = true};
+    objects_make(&trying.h, &of, 1, &trying.object);
+    vertex = object_make(&trying.h, VK_SHADER_STAGE_VERTEX_BIT);
+    trying_costs(); /* only what is recorded from now on has any */
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&trying.h, buffer, 0);
+    if (stage == COMPUTE)
+        dispatch(buffer);
+    else
+        draw(buffer);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    return buffer;
+}
+
+static void submit_recorded(VkCommandBuffer buffer, int times)
+{
+    for (int i = 0; i < times; i++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+    }
+}
+
+/* Whether the recording has a variant in the object's place. */
+static bool has_variant(VkCommandBuffer buffer)
+{
+    trying.h.driver->set_cost(look, NULL);
+    submit_recorded(buffer, 1);
+    return seen != (uintptr_t)trying.object;
+}
+
+static void close_recorded(void)
+{
+    trying.h.driver->set_cost(NULL, NULL);
+    trying.h.vk.DestroyShaderEXT(trying.h.device, trying.object, NULL);
+    trying.h.vk.DestroyShaderEXT(trying.h.device, vertex, NULL);
+    pm_harness_close(&trying.h);
+    trying = (struct trying){0};
+}
+
+/* A session that submits its recording again and again, until the log says something once more.
+ * Whether that has the variant. */
+static bool keep_recording(VkShaderStageFlagBits stage, const char *until_logged)
+{
+    const uint32_t logged = optimized_logged(until_logged);
+    uint64_t until = 0;
+    trying.variant_cost = 80000;
+    pm_harness_open(&trying.h, &with_objects);
+    trying.h.driver->set_binned(true);
+    VkCommandBuffer buffer = record_object(stage);
+    const bool variant = has_variant(buffer);
+    trying_costs();
+    do
+        submit_recorded(buffer, SUBMISSIONS);
+    while (optimized_logged(until_logged) == logged && patience(&until));
+    trying.h.driver->set_binned(false);
+    close_recorded();
+    return variant;
+}
+
+static void try_over_sessions(VkShaderStageFlagBits stage, const char *original,
+                              const char *with_variant)
+{
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    assert_false(keep_recording(stage, "timed in turn: sessions are"));
+    optimized_assert_logged("timed a session", 0);
+    const bool first = keep_recording(stage, "timed a session");
+    assert_int_equal(keep_recording(stage, "timed a session"), !first);
+    optimized_assert_logged(original, 1);
+    optimized_assert_logged(with_variant, 1);
+    optimized_assert_logged("1 pairs of sessions", 1);
+}
+
+/* Nothing can alternate within a session, so two of them have the one side and the other. */
+static void dispatches_are_tried_over_sessions(void **state)
+{
+    (void)state;
+    try_over_sessions(COMPUTE, "(100000 ns)", "(80000 ns)");
+}
+
+static void draws_are_tried_over_sessions(void **state)
+{
+    (void)state;
+    try_over_sessions(FRAGMENT, "(200000 ns)", "(160000 ns)");
+}
+
+/* What is proven is made with the object, so that what is recorded a moment later has it; nothing
+ * is made in the background meanwhile. */
+static void a_proven_one_is_made_at_once(void **state)
+{
+    (void)state;
+    prove();
+    for (int i = 0; i < 2; i++) {
+        setenv("PIECEMEAL_OPTIMIZE_ZERO", i == 0 ? "true" : "false", 1);
+        pm_harness_open(&trying.h, &with_objects);
+        trying.h.driver->hold_compiles(true);
+        VkCommandBuffer buffer = record_object(COMPUTE);
+        trying.h.driver->hold_compiles(false);
+        assert_int_equal(has_variant(buffer), i == 0);
+        close_recorded();
+    }
+    unsetenv("PIECEMEAL_OPTIMIZE_ZERO");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -110,6 +226,9 @@ int main(void)
         PM_LAYERED_TEST(a_slower_one_is_dropped),
         PM_LAYERED_TEST(a_faster_draw_is_used),
         PM_LAYERED_TEST(a_slower_draw_is_dropped),
+        PM_LAYERED_TEST(dispatches_are_tried_over_sessions),
+        PM_LAYERED_TEST(draws_are_tried_over_sessions),
+        PM_LAYERED_TEST(a_proven_one_is_made_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,7 @@ void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harnes
     };
     const VkInstanceCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pNext = options->instance_next,
         .pApplicationInfo = &application,
         .enabledLayerCount = count(options->layers),
         .ppEnabledLayerNames = options->layers,

@@ -23,6 +23,7 @@ struct pm_harness_options {
     const char *const *instance_extensions; /* likewise */
     const char *const *device_extensions;
     const void *device_next;                  /* VkDeviceCreateInfo's pNext */
+    const void *instance_next;                /* VkInstanceCreateInfo's */
     const VkPhysicalDeviceFeatures *features; /* NULL: none */
     uint32_t queues;                          /* of family 0; 0: one */
     bool protected_queue;                     /* and one of it that is protected */

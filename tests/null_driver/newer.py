@@ -2,7 +2,8 @@
 """Writes newer.c and extending.h: newer.py REGISTRY_MODULE_FOLDER VK_XML OUTPUT_FOLDER
 
 newer.c: commands that put a structure from the far future into every pNext chain that they are given (newer.h).
-extending.h: every structure of the registry that extends another one, and those whose chains the layer copies.
+extending.h: every structure of the registry that extends another one, those whose chains the layer copies, and which
+commands take which chains.
 """
 
 import os
@@ -130,6 +131,33 @@ class Writer:
 #define PM_EXTENDING(X) \\
 """ + " \\\n".join(rows) + "\n"
 
+    def chains_in(self, structure, found):
+        if structure.name in found:
+            return
+        found.add(structure.name)
+        for member in structure.members:
+            inner = self.place(structure, member)
+            if inner is not None:
+                self.chains_in(inner, found)
+
+    def taking(self):
+        rows = set()
+        for command in self.registry.commands.values():
+            if command.guard or command.level != "device":
+                continue
+            for parameter in command.parameters:
+                inner = self.structure(parameter.type)
+                if parameter.pointers != 1 or not parameter.const or inner is None:
+                    continue
+                found = set()
+                self.chains_in(inner, found)
+                rows |= {"    X(%s, %s)" % (name, command.name) for name in found
+                         if self.has_chain(self.structure(name))}
+        return """
+/* X(a structure with a chain of its own, a device's command that is given it). */
+#define PM_TAKING(X) \\
+""" + " \\\n".join(sorted(rows)) + "\n"
+
     def copied(self, copier, roots):
         """What deep copies start from, and what is in them other than in a chain."""
         members = {self.registry.resolve(m.type) for s in copier.structures.values() for m in s.members
@@ -148,7 +176,7 @@ def main(arguments):
     writer = Writer(Registry(arguments[2]))
     os.makedirs(arguments[3], exist_ok=True)
     for name, text in (("newer.c", writer.commands()),
-                       ("extending.h", writer.extending() + writer.copied(Copier(writer.registry), ROOTS))):
+                       ("extending.h", writer.extending() + writer.copied(Copier(writer.registry), ROOTS) + writer.taking())):
         with open(os.path.join(arguments[3], name), "w", encoding="utf-8") as file:
             file.write(text)
     return 0

@@ -184,9 +184,10 @@ static void add_zeros(struct pm_shader_store *store, const struct pm_shader_key 
     pm_arena_destroy(arena);
 }
 
-/* All subgroups enter each block of the test's own shader whole, but for the second, which none
- * does.
- */
+/* Of the second block of the test's own shader. */
+static struct pm_ratio second_entered, second_uniform;
+
+/* All subgroups enter each block of that whole, but for the second. */
 static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key *key)
 {
     struct pm_arena *arena = pm_arena_create(0);
@@ -196,7 +197,7 @@ static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key
     if (!pm_shader_store_read(store, key, arena, &stored, &error) ||
         !pm_points_blocks(stored.canonical, stored.canonical_count, &points, &error))
         fail_msg("%s", error.message);
-    const struct pm_ratio all = ratio(0.99, 1, 1), none = ratio(0, 0, 0.01);
+    const struct pm_ratio all = ratio(0.99, 1, 1);
     const struct pm_point_estimate entered = {
         .calls = 100, .sessions = 10, .measures = {all, all, all}};
     const struct pm_shader_estimates estimates = {
@@ -209,7 +210,9 @@ static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key
         add(&estimates, &entered);
         struct pm_point_estimate *rare =
             (struct pm_point_estimate *)(uintptr_t)&database.shaders[database.count - 1].points[1];
-        rare->measures[PM_MEASURE_FREQUENCY] = rare->measures[PM_MEASURE_SUBGROUPS] = none;
+        rare->measures[PM_MEASURE_FREQUENCY] = rare->measures[PM_MEASURE_SUBGROUPS] =
+            second_entered;
+        rare->measures[PM_MEASURE_UNIFORM] = second_uniform;
     }
     pm_block_points_finish(&points);
     pm_arena_destroy(arena);
@@ -358,6 +361,15 @@ void optimized_learn_of(const uint32_t *words, size_t size)
 
 void optimized_learn_blocks_of(const uint32_t *words, size_t size)
 {
+    second_entered = ratio(0, 0, 0.01);
+    second_uniform = ratio(0.99, 1, 1);
+    learn_by(add_blocks, words, size);
+}
+
+void optimized_learn_rare_block_of(const uint32_t *words, size_t size, double uniform)
+{
+    second_entered = ratio(0.0009, 0.001, 0.0011);
+    second_uniform = ratio(uniform, uniform, uniform);
     learn_by(add_blocks, words, size);
 }
 

@@ -27,6 +27,10 @@ void optimized_learn_of(const uint32_t *words, size_t size);
 /* Likewise, but it has blocks and no zeros: no subgroup enters the second. */
 void optimized_learn_blocks_of(const uint32_t *words, size_t size);
 
+/* Likewise, but one subgroup in a thousand enters the second, with this share of its lanes whole.
+ */
+void optimized_learn_rare_block_of(const uint32_t *words, size_t size, double uniform);
+
 /* Of these zeros the database has nothing then but this level. */
 void optimized_make_provisional(enum pm_provisional level);
 

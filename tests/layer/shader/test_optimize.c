@@ -2,6 +2,7 @@
 #include "tests/layer/optimized.h"
 
 #include "shader_rewrite/ir/target.h"
+#include "sunk.comp.h"
 #include "tests/layer/pipelines.h"
 #include "tests/patience.h"
 #include <stdio.h>
@@ -165,6 +166,40 @@ static void recordings_from_before_stay_as_they_are(void **state)
     }
     h.vk.DestroyPipeline(h.device, compute, NULL);
     pm_harness_close(&h);
+}
+
+/* What only a rare block needs is computed there if that is uniform, which is what the config calls
+ * so: a share of 0.9, where it says nothing. */
+static void what_counts_as_uniform_is_configured(void **state)
+{
+    static const struct {
+        const char *uniform_share;
+        bool made;
+    } cases[] = {{"0.5", true}, {"0.99", false}, {NULL, false}, {"0.69", true}};
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&h, NULL);
+    h.vk.DestroyPipeline(h.device, pm_harness_compute_of(&h, sunk_comp, sizeof sunk_comp, h.layout),
+                         NULL);
+    pm_harness_close(&h);
+    optimized_learn_rare_block_of(sunk_comp, sizeof sunk_comp, 0.7);
+    optimized_enable(true);
+    setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "sink", 1);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].uniform_share)
+            setenv("PIECEMEAL_OPTIMIZE_UNIFORM_SHARE", cases[i].uniform_share, 1);
+        else
+            unsetenv("PIECEMEAL_OPTIMIZE_UNIFORM_SHARE");
+        pm_harness_open(&h, NULL);
+        const VkPipeline compute = pm_harness_compute_of(&h, sunk_comp, sizeof sunk_comp, h.layout);
+        assert_int_equal(is_replaced(compute, COMPUTE), cases[i].made);
+        h.vk.DestroyPipeline(h.device, compute, NULL);
+        pm_harness_close(&h);
+    }
+    unsetenv("PIECEMEAL_OPTIMIZE_UNIFORM_SHARE");
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
 }
 
 /* In a window a sampled call gets the instrumented variant, then what was bound. */
@@ -656,6 +691,7 @@ int main(void)
         PM_LAYERED_TEST(two_pipelines_share_a_module),
         PM_LAYERED_TEST(it_is_built_in_the_background),
         PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
+        PM_LAYERED_TEST(what_counts_as_uniform_is_configured),
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
         PM_LAYERED_TEST(a_handle_comes_again),
         PM_LAYERED_TEST(a_pool_may_come_after_the_bind),

@@ -32,10 +32,10 @@ settings() {
     local blocks=false variants=false zeros=false
     kinds=
     case $1 in
-    blocks) blocks=true kinds=block ;;
+    blocks) blocks=true kinds=block,turns ;;
     variants) variants=true ;;
-    zeros) zeros=true kinds=zero,block ;;
-    all) blocks=true variants=true zeros=true kinds=zero,block ;;
+    zeros) zeros=true kinds=zero,block,turns ;;
+    all) blocks=true variants=true zeros=true kinds=zero,block,turns ;;
     *)
         echo "$script: there is no way '$1'" >&2
         exit 1

@@ -1,7 +1,7 @@
 #!/bin/bash
-# other_scenes.sh BUILD [GAME…]: what is learned in one scene gains on others: the cooperative paper's Figure 11, and with
-# WAY=zeros its Figure 10 within processes. Learned in scenes 1, 2 and 3 of a game of ours (terrain and deferred, unless told)
-# alone and together: by contests of A-Z testing one after the other, or by the profiles of ten frames each, of which all that
+# other_scenes.sh BUILD [GAME…]: what is learned in one scene gains on others: the cooperative paper's Figure 11, with
+# WAY=zeros its Figure 10 within processes, and with WAY=blocks the same of how often blocks run and loops turn. Learned in
+# scenes 1, 2 and 3 of a game of ours (terrain and deferred, unless told) alone and together: by contests of A-Z testing one after the other, or by the profiles of ten frames each, of which all that
 # they lead to is used. Then each scene is drawn with that and with its own shaders in turn (--ab), while next to nothing is
 # tried (limits.trial_share=0.0001).
 # Prints a Markdown table with a row for what was learned: how many contests ended and how many had a winner, and a column a
@@ -21,12 +21,18 @@ way=${WAY:-variants}
 case $way in
 variants)
     settings=(--set optimize.zero=false --set optimize.variants=true --set optimize.agreeing_sessions=1
-        --set optimize.retry_share=0 --set sampler.kinds=timing --set sampler.window_probability=0)
+        --set optimize.retry_share=0 --set sampler.kinds=timing --set sampler.window_probability=0
+        --set optimize.blocks=false)
     learned_from=("0" "1" "2" "0 1 2")
     ;;
 zeros)
-    settings=(--set optimize.zero=true --set optimize.variants=false --set sampler.kinds=block,zero
-        --set debug.trust_variants=true --set debug.synchronous=true)
+    settings=(--set optimize.zero=true --set optimize.variants=false --set sampler.kinds=block,zero,turns
+        --set debug.trust_variants=true --set debug.synchronous=true --set optimize.blocks=false)
+    learned_from=("0" "1" "2" "0 1" "0 2" "1 2" "0 1 2")
+    ;;
+blocks)
+    settings=(--set optimize.blocks=true --set optimize.zero=false --set optimize.variants=false
+        --set sampler.kinds=block,turns --set debug.trust_variants=true --set debug.synchronous=true)
     learned_from=("0" "1" "2" "0 1" "0 2" "1 2" "0 1 2")
     ;;
 *)
@@ -34,7 +40,7 @@ zeros)
     exit 1
     ;;
 esac
-settings+=(--set optimize.blocks=false --set optimize.constants=false)
+settings+=(--set optimize.constants=false)
 
 # in_scene NAME SCENE FRAMES SECONDS OPTION…
 in_scene() {
@@ -51,7 +57,7 @@ frames=100000000 # more than a session has time for
 learn() {
     local scene number
     for scene in "$@"; do
-        if [ "$way" = zeros ]; then
+        if [ "$way" != variants ]; then
             in_scene "profiled-$scene" "$scene" 10 300 --set sampler.window_probability=1 \
                 --set sampler.api_probability=1 --set sampler.batch=128
             continue
@@ -71,7 +77,7 @@ for game in "$@"; do
         read -r -a scenes <<<"$learned"
         learn "${scenes[@]}"
         won=– ended=
-        [ "$way" = zeros ] || contests
+        [ "$way" != variants ] || contests
         row="| $(printf '%s' "$learned" | tr '012' '123') | $won${ended:+ of $ended} |"
         for scene in 0 1 2; do
             in_scene "compared-$scene" "$scene" "$frames" "$seconds_compared" --ab --ab-frames 8 \

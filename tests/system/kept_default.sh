@@ -1,7 +1,8 @@
 #!/bin/bash
 # A program that records its commands once, while it loads, and submits them every frame is sampled with the limits that a
 # player has, on a driver that takes longer for a pipeline than limits.creation_ms: loading waits for some of its pipelines'
-# variants (limits.loading_ms).
+# variants (limits.loading_ms). On an idle machine 12 or 13 of the deferred renderer's 13 are sampled; with limits.creation_ms
+# alone it is one to three. Half of the 12 are asked for, of the best of some tries.
 #
 # usage: kept_default.sh DRIVER PROGRAM
 driver_name=$1 program_name=$2
@@ -24,8 +25,8 @@ play() {
 }
 
 # Where other programs have the processor, a variant may take longer than all of the time.
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6 7 8; do
     play
-    [ "$sampled" -lt 3 ] || exit 0
+    [ "$sampled" -lt 6 ] || exit 0
 done
 fail "what is recorded once is not sampled"

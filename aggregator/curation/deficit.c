@@ -65,7 +65,7 @@ bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point
 {
     const struct pm_aged_measure *measures = point->measures;
     return pm_kind_counts_entries(aged->kind) && measure != PM_MEASURE_FREQUENCY &&
-           measures[PM_MEASURE_SUBGROUPS].n < measures[PM_MEASURE_FREQUENCY].n / 2;
+           measures[PM_MEASURE_SUBGROUPS].n < measures[PM_MEASURE_FREQUENCY].n;
 }
 
 /* Of one interval. */

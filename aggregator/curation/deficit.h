@@ -25,9 +25,9 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
 bool pm_is_measure_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                               const struct pm_point_estimate *point, unsigned measure);
 
-/* Whether it is a measure of subgroups that most clusters did not take, as their lanes were counted
- * alone. How often blocks run is published without it then, until it is well known, too: the few
- * who take it would hold it back for long. */
+/* Whether it is a measure of subgroups that some clusters did not take, as their lanes were counted
+ * alone. How often blocks run is published without it then, until it is well known, too. How many
+ * did not plays no part: what is published stays so when more come who take it. */
 bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point *point,
                           unsigned measure);
 

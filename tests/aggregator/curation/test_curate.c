@@ -157,6 +157,34 @@ static void test_publication_of_lanes_alone(void **state)
                     490, 510);
 }
 
+/* Then as many come who count subgroups, and say of half of the sessions that all is uniform: what
+ * was published stays so. */
+static void test_publication_outlasts_who_counts_all(void **state)
+{
+    enum { ALONE = 60, ALL = 100 };
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    for (int session = 0; session < ALONE + ALL; session++) {
+        const uint64_t lanes = 880 + pm_random_below(&place->random, 40);
+        struct pm_point_counts points[] = {alone_counts(0, 1000, 1000),
+                                           alone_counts(1, 1000, lanes)};
+        if (session >= ALONE) {
+            points[0] = block_counts(0, 1000, 1000);
+            points[1] = block_counts(1, 1000, lanes);
+            points[1].counts[PM_BLOCK_UNIFORM_LANES] = session % 2 == 0 ? lanes : 0;
+        }
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 2, points, 2);
+        place_store(place, place_profile(place, &shader));
+        if (session + 1 < ALONE || session % 10 != 9)
+            continue;
+        const struct pm_database database = place_published(place, "game", etag);
+        assert_true(database.shaders[0].published);
+        const struct pm_ratio *of = database.shaders[0].points[1].measures;
+        assert_int_equal(of[PM_MEASURE_FREQUENCY].clusters, session + 1);
+        assert_int_equal(of[PM_MEASURE_UNIFORM].clusters, 0);
+    }
+}
+
 static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
                            uint64_t points)
 {
@@ -426,12 +454,19 @@ static void test_judged_points(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_unknown_game),           TEST(test_coverage_rule),
-        TEST(test_publication_rule),       TEST(test_publication_of_lanes_alone),
-        TEST(test_etag_and_history),       TEST(test_interrupted),
-        TEST(test_histogram_shows_scenes), TEST(test_database_is_bounded),
-        TEST(test_shader_is_bounded),      TEST(test_patch),
-        TEST(test_large_spaces),           cmocka_unit_test(test_judged_points),
+        TEST(test_unknown_game),
+        TEST(test_coverage_rule),
+        TEST(test_publication_rule),
+        TEST(test_publication_of_lanes_alone),
+        TEST(test_publication_outlasts_who_counts_all),
+        TEST(test_etag_and_history),
+        TEST(test_interrupted),
+        TEST(test_histogram_shows_scenes),
+        TEST(test_database_is_bounded),
+        TEST(test_shader_is_bounded),
+        TEST(test_patch),
+        TEST(test_large_spaces),
+        cmocka_unit_test(test_judged_points),
     };
     return cmocka_run_group_tests_name("curate", tests, NULL, NULL);
 }

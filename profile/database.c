@@ -124,3 +124,17 @@ bool pm_block_uniformity_is_known(const struct pm_point_estimate *block)
     return block->measures[PM_MEASURE_UNIFORM].clusters > 0 ||
            block->measures[PM_MEASURE_FREQUENCY].ratio <= 0;
 }
+
+bool pm_block_subgroups_are_known(const struct pm_point_estimate *block)
+{
+    return block->measures[PM_MEASURE_SUBGROUPS].clusters > 0 ||
+           block->measures[PM_MEASURE_FREQUENCY].ratio <= 0;
+}
+
+unsigned pm_blocks_weighed_by(const struct pm_shader_estimates *blocks)
+{
+    for (uint32_t i = 0; i < blocks->space; i++)
+        if (!pm_block_subgroups_are_known(&blocks->points[i]))
+            return PM_MEASURE_FREQUENCY;
+    return PM_MEASURE_SUBGROUPS;
+}

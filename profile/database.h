@@ -62,6 +62,9 @@ bool pm_block_is_uniform(const struct pm_point_estimate *block, double uniform_s
 /* false: lanes entered it, and all of them were counted alone (struct pm_point_counts). */
 bool pm_block_uniformity_is_known(const struct pm_point_estimate *block);
 
+/* false: lanes entered it, and nobody says how many subgroups they were. */
+bool pm_block_subgroups_are_known(const struct pm_point_estimate *block);
+
 /* What few say of a point's first measure: more or less than half. Advice about what to try,
  * nothing more. */
 enum pm_provisional {
@@ -98,6 +101,10 @@ struct pm_shader_estimates {
     struct pm_lying lying; /* of what is published */
     struct pm_shader_key original; /* as in struct pm_shader_profile */
 };
+
+/* By which measure a shader's blocks are weighed against each other, all by the same one: how often
+ * subgroups enter, or lanes where some block's subgroups are not known. Its points are there. */
+unsigned pm_blocks_weighed_by(const struct pm_shader_estimates *blocks);
 
 struct pm_database {
     const char *game;

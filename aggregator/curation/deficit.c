@@ -60,12 +60,14 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
 }
 
 /* Who counts subgroups counts those that enter the shader, too. */
-bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point *point,
-                          unsigned measure)
+bool pm_some_counted_lanes_alone(const struct pm_aged *aged)
 {
-    const struct pm_aged_measure *measures = point->measures;
-    return pm_kind_counts_entries(aged->kind) && measure != PM_MEASURE_FREQUENCY &&
-           measures[PM_MEASURE_SUBGROUPS].n < measures[PM_MEASURE_FREQUENCY].n;
+    for (size_t i = 0; pm_kind_counts_entries(aged->kind) && i < aged->count; i++) {
+        const struct pm_aged_measure *measures = aged->points[i].measures;
+        if (measures[PM_MEASURE_SUBGROUPS].n < measures[PM_MEASURE_FREQUENCY].n)
+            return true;
+    }
+    return false;
 }
 
 /* Of one interval. */

@@ -25,11 +25,11 @@ bool pm_is_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
 bool pm_is_measure_well_known(const struct pm_coverage_rules *rules, enum pm_kind kind,
                               const struct pm_point_estimate *point, unsigned measure);
 
-/* Whether it is a measure of subgroups that some clusters did not take, as their lanes were counted
- * alone. How often blocks run is published without it then, until it is well known, too. How many
- * did not plays no part: what is published stays so when more come who take it. */
-bool pm_need_not_wait_for(const struct pm_aged *aged, const struct pm_aged_point *point,
-                          unsigned measure);
+/* Whether some cluster counted lanes alone, and so took no measure of subgroups. How often blocks
+ * run is published without these then, until they are well known, too: how many subgroups enter of
+ * all points or of none, as readers weigh blocks against each other. How many clusters did so plays
+ * no part: what is published stays so when more come who count all. */
+bool pm_some_counted_lanes_alone(const struct pm_aged *aged);
 
 /* How often the point runs at most, up to 1: a share of its runs (uniform lanes, zero writes, equal
  * loads) that is off by some hundredths is off by that many hundredths of this only. */

@@ -35,20 +35,35 @@ static double find_errors(const struct pm_coverage_rules *rules, const struct pm
     return sum;
 }
 
-/* Leaves out what others need not wait for, if its error is larger than `most`; returns how much
+/* Leaves a measure out of all points of which its error is larger than `most`; returns how much
  * less error that is. */
-static double leave_out(const struct pm_aged *aged, const struct pm_aged_point *point, double most,
-                        double errors[static PM_MEASURES], struct pm_point_estimate *found)
+static double leave_out(const struct pm_aged *aged, unsigned measure, double most,
+                        double errors[][PM_MEASURES], struct pm_point_estimate *points)
 {
+    const struct pm_ratio none = pm_judged_points_unmeasured().measures[measure];
     double less = 0;
-    for (unsigned i = 0; i < pm_measure_count(aged->kind); i++) {
-        if (errors[i] <= most || !pm_need_not_wait_for(aged, point, i))
+    for (size_t i = 0; i < aged->count; i++) {
+        if (errors[i][measure] <= most)
             continue;
-        less += errors[i];
-        errors[i] = 0;
-        found->measures[i] = pm_judged_points_unmeasured().measures[i];
+        less += errors[i][measure];
+        errors[i][measure] = 0;
+        points[aged->points[i].point].measures[measure] = none;
     }
     return less;
+}
+
+/* Of what others need not wait for as much as must be for the errors to fit: shares that need more
+ * than an equal share, then subgroups, of no point or of all, and then the other shares. */
+static double leave_out_subgroups(const struct pm_aged *aged, double share, double sum,
+                                  double errors[][PM_MEASURES], struct pm_point_estimate *points)
+{
+    const struct {
+        unsigned measure;
+        double most;
+    } order[] = {{PM_MEASURE_UNIFORM, share}, {PM_MEASURE_SUBGROUPS, 0}, {PM_MEASURE_UNIFORM, 0}};
+    for (size_t i = 0; sum > PM_JOINT_SPENT && i < sizeof(order) / sizeof(order[0]); i++)
+        sum -= leave_out(aged, order[i].measure, order[i].most, errors, points);
+    return sum;
 }
 
 static double count_measures(const struct pm_aged *aged)
@@ -94,8 +109,8 @@ bool pm_joint_find(const struct pm_coverage_rules *rules, const struct pm_aged *
     for (size_t i = 0; i < aged->count; i++)
         sum += find_errors(rules, aged, &aged->points[i], &points[aged->points[i].point],
                            share / PM_JOINT_SPARE, errors[i]);
-    for (size_t i = 0; sum > PM_JOINT_SPENT && i < aged->count; i++)
-        sum -= leave_out(aged, &aged->points[i], share, errors[i], &points[aged->points[i].point]);
+    if (pm_some_counted_lanes_alone(aged))
+        sum = leave_out_subgroups(aged, share, sum, errors, points);
     const bool fits = sum <= PM_JOINT_SPENT;
     for (size_t i = 0; i < aged->count; i++) {
         const uint32_t point = aged->points[i].point;

@@ -25,14 +25,32 @@ static void judge_unmeasured(const struct pm_judging *judging, struct pm_judgeme
         out->deficit[space / 8] = (uint8_t)((1u << space % 8) - 1);
 }
 
+/* Whether how many subgroups enter is well known of every point that ran. */
+static bool knows_subgroups(const struct pm_judging *judging, const struct pm_aged *aged,
+                            const struct pm_point_estimate *points)
+{
+    for (size_t i = 0; i < aged->count; i++) {
+        const struct pm_point_estimate *found = &points[aged->points[i].point];
+        if (!pm_block_subgroups_are_known(found) ||
+            !pm_is_measure_well_known(judging->rules, aged->kind, found, PM_MEASURE_SUBGROUPS))
+            return false;
+    }
+    return true;
+}
+
 /* What is not well known and need not be waited for is as if nobody had measured it. */
 static void leave_out(const struct pm_judging *judging, const struct pm_aged *aged,
-                      const struct pm_aged_point *point, struct pm_point_estimate *found)
+                      struct pm_point_estimate *points)
 {
-    for (unsigned i = 0; !judging->publish_all && i < pm_measure_count(aged->kind); i++)
-        if (pm_need_not_wait_for(aged, point, i) &&
-            !pm_is_measure_well_known(judging->rules, aged->kind, found, i))
-            found->measures[i] = pm_judged_points_unmeasured().measures[i];
+    const struct pm_point_estimate none = pm_judged_points_unmeasured();
+    const bool subgroups = knows_subgroups(judging, aged, points);
+    for (size_t i = 0; i < aged->count; i++) {
+        struct pm_point_estimate *found = &points[aged->points[i].point];
+        if (!pm_is_measure_well_known(judging->rules, aged->kind, found, PM_MEASURE_UNIFORM))
+            found->measures[PM_MEASURE_UNIFORM] = none.measures[PM_MEASURE_UNIFORM];
+        if (!subgroups)
+            found->measures[PM_MEASURE_SUBGROUPS] = none.measures[PM_MEASURE_SUBGROUPS];
+    }
 }
 
 static void judge_point(const struct pm_judging *judging, struct pm_judgement *out, uint32_t point)
@@ -59,10 +77,10 @@ bool pm_judge(const struct pm_judging *judging, const struct pm_series *gathered
     if (!out->points || !out->deficit)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
     judge_unmeasured(judging, out);
-    for (size_t i = 0; i < aged->count; i++) {
-        leave_out(judging, aged, &aged->points[i], &out->points[aged->points[i].point]);
+    if (!judging->publish_all && pm_some_counted_lanes_alone(aged))
+        leave_out(judging, aged, out->points);
+    for (size_t i = 0; i < aged->count; i++)
         judge_point(judging, out, aged->points[i].point);
-    }
     return out->lacking > 0 || judging->publish_all ||
            pm_joint_find(judging->rules, aged, out->points, out->deficit, &out->lacking, error);
 }

@@ -14,18 +14,6 @@ static double *ratios(const struct pm_shader_estimates *estimates, unsigned meas
     return values;
 }
 
-/* How often subgroups enter blocks, or where that is not known, lanes: no fewer subgroups do. */
-static double *entries(const struct pm_shader_estimates *blocks)
-{
-    double *values = ratios(blocks, PM_MEASURE_SUBGROUPS, NAN);
-    for (uint32_t i = 0; values && i < blocks->space; i++) {
-        const struct pm_ratio *lanes = &blocks->points[i].measures[PM_MEASURE_FREQUENCY];
-        if (isnan(values[i]))
-            values[i] = lanes->clusters > 0 ? lanes->ratio : 0;
-    }
-    return values;
-}
-
 /* What is likely is so more often than not: in the middle of what that can be. */
 #define LIKELY 0.75
 #define UNLIKELY 0.25
@@ -49,7 +37,7 @@ bool pm_zero_profile_init(struct pm_zero_profile *profile, const struct pm_shade
         .zero = zeros->points ? ratios(zeros, PM_MEASURE_ZERO, NAN) : by_levels(zeros),
         .writes = zeros->points ? ratios(zeros, PM_MEASURE_WRITES, 0) : NULL,
         .candidate_count = zeros->space,
-        .blocks = weighed ? entries(blocks) : NULL,
+        .blocks = weighed ? ratios(blocks, pm_blocks_weighed_by(blocks), 0) : NULL,
         .block_count = weighed ? blocks->space : 0,
     };
     if (profile->zero && (profile->writes || !zeros->points) && (profile->blocks || !weighed))

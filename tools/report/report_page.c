@@ -123,7 +123,7 @@ static bool write_legend(struct pm_buffer *out)
            pm_buffer_append_string(
                out,
                " <span class=fx>no sample</span></p><p class=note>Cost: estimated cycles by how "
-               "often subgroups run them. "
+               "often subgroups run them, or lanes in a shader of which that is not known. "
                "The graph and the text have the same numbers, and lead to each other. Thick "
                "frames: in a loop; dashed "
                "lines lead back; round boxes hold several blocks. The GLSL is what the profile "

@@ -54,11 +54,9 @@ bool pm_heat_each(const uint32_t *words, size_t count, const struct pm_block_poi
     return ok || pm_fail(error, PM_ERROR_MEMORY, "no blocks, or out of memory");
 }
 
-double pm_heat_weight(const struct pm_point_estimate *block)
+double pm_heat_weight(const struct pm_point_estimate *block, unsigned by)
 {
-    const struct pm_ratio *subgroups = &block->measures[PM_MEASURE_SUBGROUPS];
-    const struct pm_ratio *lanes = &block->measures[PM_MEASURE_FREQUENCY];
-    return subgroups->clusters > 0 ? subgroups->ratio : lanes->clusters > 0 ? lanes->ratio : 0;
+    return block->measures[by].clusters > 0 ? block->measures[by].ratio : 0;
 }
 
 double pm_heat_subgroups(const struct pm_shader_estimates *estimates)
@@ -69,6 +67,7 @@ double pm_heat_subgroups(const struct pm_shader_estimates *estimates)
 
 struct adding {
     const struct pm_shader_estimates *estimates;
+    unsigned by; /* pm_blocks_weighed_by */
     double cycles;
 };
 
@@ -76,7 +75,7 @@ static void add(void *user, uint32_t block, uint32_t place, double cycles)
 {
     struct adding *adding = user;
     (void)place;
-    adding->cycles += cycles * pm_heat_weight(&adding->estimates->points[block]);
+    adding->cycles += cycles * pm_heat_weight(&adding->estimates->points[block], adding->by);
 }
 
 bool pm_heat_of(const uint32_t *canonical, size_t count,
@@ -88,6 +87,7 @@ bool pm_heat_of(const uint32_t *canonical, size_t count,
     *cycles = 0;
     if (!estimates->points)
         return true;
+    adding.by = pm_blocks_weighed_by(estimates);
     bool ok = pm_points_blocks(canonical, count, &points, error);
     ok = ok && (points.count == estimates->space ||
                 pm_fail(error, PM_ERROR_INPUT, "the stored shader has %u blocks, its profile %u",

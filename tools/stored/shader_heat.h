@@ -1,7 +1,7 @@
 /*
  * Where a shader's time goes, as far as it can be told without a clock: estimated cycles of a
- * subgroup (analysis_costs.h) by how often subgroups run them. What report and `db show` call hot
- * is this and nothing else.
+ * subgroup (analysis_costs.h) by how often subgroups run them, or lanes in a shader of which that
+ * is not known. What report and `db show` call hot is this and nothing else.
  *
  * Thread safety: no state.
  */
@@ -21,8 +21,9 @@ bool pm_heat_each(const uint32_t *words, size_t count, const struct pm_block_poi
                   void (*visit)(void *user, uint32_t block, uint32_t place, double cycles),
                   void *user, struct pm_error *error);
 
-/* How often subgroups run a block, for each that enters the shader; 0: it has no sample. */
-double pm_heat_weight(const struct pm_point_estimate *block);
+/* How often a block runs, for each subgroup or lane that enters the shader; 0: it has no sample.
+ * by: pm_blocks_weighed_by. */
+double pm_heat_weight(const struct pm_point_estimate *block, unsigned by);
 
 /* How many subgroups entered the shader in the calls that were sampled. */
 double pm_heat_subgroups(const struct pm_shader_estimates *estimates);

@@ -185,6 +185,42 @@ static void test_publication_outlasts_who_counts_all(void **state)
     }
 }
 
+/* Block 3 comes apart over more of the subgroups than block 1, of which that is well known sooner;
+ * one cluster in four says so. */
+static void test_subgroups_of_all_blocks_or_none(void **state)
+{
+    enum { MOST = 600 };
+    struct place *place = *state;
+    char etag[PM_ETAG_TEXT];
+    int without = 0, with = 0;
+    for (int session = 0; session < MOST && with == 0; session++) {
+        const bool all = session % 4 == 0;
+        const uint64_t lanes[] = {1000, 100 + pm_random_below(&place->random, 40), 0, 110};
+        struct pm_point_counts points[4];
+        for (uint32_t i = 0; i < 4; i++) {
+            points[i] = all ? block_counts(i, 1000, lanes[i]) : alone_counts(i, 1000, lanes[i]);
+            if (all && i % 2 == 1) {
+                points[i].counts[PM_BLOCK_UNIFORM_LANES] = 0;
+                points[i].counts[PM_BLOCK_SUBGROUPS] = lanes[i];
+            }
+        }
+        const struct pm_shader_profile shader = block_shader(place->arena, 1, 4, points, 4);
+        place_store(place, place_profile(place, &shader));
+        if (session % 20 != 19)
+            continue;
+        const struct pm_database database = place_published(place, "game", etag);
+        const struct pm_point_estimate *found = database.shaders[0].points;
+        if (!database.shaders[0].published)
+            continue;
+        const bool known = found[0].measures[PM_MEASURE_SUBGROUPS].clusters > 0;
+        for (uint32_t i = 1; i < 4; i++)
+            assert_int_equal(found[i].measures[PM_MEASURE_SUBGROUPS].clusters > 0, known);
+        *(known ? &with : &without) = session + 1;
+    }
+    assert_in_range(without, 20, MOST);
+    assert_in_range(with, without, MOST);
+}
+
 static bool count_coverage(void *user, int64_t time, uint64_t uploads, uint64_t covered,
                            uint64_t points)
 {
@@ -459,6 +495,7 @@ int main(void)
         TEST(test_publication_rule),
         TEST(test_publication_of_lanes_alone),
         TEST(test_publication_outlasts_who_counts_all),
+        TEST(test_subgroups_of_all_blocks_or_none),
         TEST(test_etag_and_history),
         TEST(test_interrupted),
         TEST(test_histogram_shows_scenes),

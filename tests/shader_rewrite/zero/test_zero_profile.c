@@ -3,8 +3,9 @@
 
 #include "tests/cmocka_includes.h"
 
-/* How often blocks run is how often subgroups enter them, or lanes where these were counted alone;
- * else nothing would be worth it there. */
+/* How often blocks run is how often subgroups enter them; of a shader of which some block's lanes
+ * were counted alone, lanes: else nothing would be worth it there, or blocks were no more weighed
+ * against each other. */
 static void test_blocks_of_lanes_alone(void **state)
 {
     (void)state;
@@ -20,7 +21,11 @@ static void test_blocks_of_lanes_alone(void **state)
         .kind = PM_KIND_BLOCK, .space = 3, .published = true, .points = blocks};
     struct pm_zero_profile profile;
     assert_true(pm_zero_profile_init(&profile, &of_zeros, &of_blocks));
-    assert_true(profile.blocks[0] == 0.5 && profile.blocks[1] == 0.25 && profile.blocks[2] == 0);
+    assert_true(profile.blocks[0] == 0.25 && profile.blocks[1] == 0.25 && profile.blocks[2] == 0);
+    pm_zero_profile_finish(&profile);
+    blocks[1].measures[PM_MEASURE_SUBGROUPS] = (struct pm_ratio){.ratio = 0.75, .clusters = 2};
+    assert_true(pm_zero_profile_init(&profile, &of_zeros, &of_blocks));
+    assert_true(profile.blocks[0] == 0.5 && profile.blocks[1] == 0.75 && profile.blocks[2] == 0);
     pm_zero_profile_finish(&profile);
 }
 

@@ -138,6 +138,25 @@ static void costs_add_up(void **state)
     finish(f);
 }
 
+/* Of a shader of which one block's subgroups are not known all blocks weigh by lanes. */
+static void all_weigh_by_the_same(void **state)
+{
+    (void)state;
+    struct fixture *f = build(SHADERS "/report.frag.spv");
+    struct pm_point_estimate *points =
+        pm_arena_dup(f->arena, f->estimates.points, f->estimates.space * sizeof(*points));
+    struct pm_error error = {0};
+    double heat;
+    assert_non_null(points);
+    for (uint32_t i = 0; i < f->estimates.space; i++)
+        points[i].measures[PM_MEASURE_FREQUENCY].ratio = 1;
+    points[0].measures[PM_MEASURE_SUBGROUPS] = (struct pm_ratio){0};
+    f->estimates.points = points;
+    assert_true(pm_heat_of(f->canonical.data, f->canonical.count, &f->estimates, 0, &heat, &error));
+    assert_true(fabs(2 * heat - f->shader.heat) < 1e-6);
+    finish(f);
+}
+
 static void spirv_has_its_blocks(void **state)
 {
     (void)state;
@@ -213,9 +232,9 @@ static void only_text_is_shown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines_are_the_authors), cmocka_unit_test(costs_add_up),
-        cmocka_unit_test(spirv_has_its_blocks),  cmocka_unit_test(people_have_names_for_it),
-        cmocka_unit_test(only_text_is_shown),
+        cmocka_unit_test(lines_are_the_authors),    cmocka_unit_test(costs_add_up),
+        cmocka_unit_test(all_weigh_by_the_same),    cmocka_unit_test(spirv_has_its_blocks),
+        cmocka_unit_test(people_have_names_for_it), cmocka_unit_test(only_text_is_shown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 
 /* "PMag" */
 #define APPLICATION_ID 0x504d6167
-#define SCHEMA_VERSION 14
+#define SCHEMA_VERSION 15
 /* The tables that are read have not changed since, but for marks. */
 #define TABLES_VERSION 5
 
@@ -123,6 +123,9 @@ static const char *const steps[SCHEMA_VERSION] = {
      " seal INTEGER NOT NULL, PRIMARY KEY (game, key)) WITHOUT ROWID;"),
     /* 14: samples and statistics may be of turns, which nobody before can read; the tables are the
      * same. */
+    "",
+    /* 15: samples may say that lanes were counted alone, which nobody before can read; the tables
+     * are the same. */
     "",
 };
 

@@ -235,7 +235,7 @@ static void test_first_schema_is_upgraded(void **state)
     place->storage = storage_place_open(place->path);
     assert_blobs(place->storage, "game", "b2/7//0=5 b2/8//0=5 ");
     assert_false(take(place->storage, upload_of(1, 0)));
-    assert_answer(place, "SELECT version FROM piecemeal_schema", "7");
+    assert_answer(place, "SELECT version FROM piecemeal_schema", "8");
     assert_answer(place, "SELECT d FROM samples WHERE game = 'game' AND day = 8", "\\x6162");
     assert_answer(place, "SELECT count(*) FROM claim_marks", "1");
     assert_answer(place, "SELECT n FROM caps", "4");
@@ -268,7 +268,7 @@ static void test_later_schemas_are_upgraded(void **state)
         free(ask(place, sql));
         free(ask(place, "DROP TABLE shader_names")); /* which came with the newest */
         storage_place_reopen(place);
-        assert_answer(place, "SELECT version FROM piecemeal_schema", "7");
+        assert_answer(place, "SELECT version FROM piecemeal_schema", "8");
         assert_true(pm_storage_add_blob(place->storage, &key, "3", 1, &error));
         assert_false(take(place->storage, upload_of(1, 20000)));
     }

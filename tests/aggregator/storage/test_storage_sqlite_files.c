@@ -149,6 +149,37 @@ static void test_previous_schema(void **state)
     pm_buffer_finish(&all);
 }
 
+static int schema_of(const char *path)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA user_version", -1, &statement, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int schema = sqlite3_column_int(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return schema;
+}
+
+/* A program that wrote samples of turns, but cannot read those of lanes that were counted alone,
+ * refuses what this one has opened; the rows stay. */
+static void test_a_program_before_lanes_alone_refuses(void **state)
+{
+    enum { BEFORE = 14 };
+    struct storage_place *place = *state;
+    struct pm_error error;
+    add_blob(place->storage, blob_key(1, 3, ""), "1");
+    place->storage->operations->destroy(place->storage);
+    sql_run(place->path, "PRAGMA user_version = 14");
+    place->storage = pm_storage_sqlite_open(place->path, add_numbers, &error);
+    if (!place->storage)
+        fail_msg("%s", error.message);
+    assert_blobs(place->storage, "game", "b3/3//0=1 ");
+    assert_true(schema_of(place->path) > BEFORE);
+}
+
 static bool append_claim(void *user, const struct pm_storage_claim *claim, struct pm_error *error)
 {
     (void)error;
@@ -283,9 +314,16 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_refuses_other_files), TEST(test_old_schema),    TEST(test_previous_schema),
-        TEST(test_refuses_other_files), TEST(test_old_schema),    TEST(test_marks_of_an_old_schema),
-        TEST(test_damaged_file),        TEST(test_two_processes), TEST(test_full_disk),
+        TEST(test_refuses_other_files),
+        TEST(test_old_schema),
+        TEST(test_previous_schema),
+        TEST(test_refuses_other_files),
+        TEST(test_old_schema),
+        TEST(test_marks_of_an_old_schema),
+        TEST(test_a_program_before_lanes_alone_refuses),
+        TEST(test_damaged_file),
+        TEST(test_two_processes),
+        TEST(test_full_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,14 +4,17 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* One number of a measure, at its offset in struct pm_ratio, of all points. */
+/* One number of a measure, at its offset in struct pm_ratio, of all points. Of how many subgroups
+ * enter all or none: where some are not known, what is saved cannot be held against the whole. */
 static double *numbers(const struct pm_shader_estimates *estimates, unsigned measure, size_t offset)
 {
+    const bool known =
+        measure != PM_MEASURE_SUBGROUPS || pm_blocks_weighed_by(estimates) == PM_MEASURE_SUBGROUPS;
     double *values = malloc((estimates->space + 1u) * sizeof(*values));
     for (uint32_t i = 0; values && i < estimates->space; i++) {
         const struct pm_ratio *ratio = &estimates->points[i].measures[measure];
-        values[i] =
-            ratio->clusters > 0 ? *(const double *)((const char *)ratio + offset) : (double)NAN;
+        values[i] = known && ratio->clusters > 0 ? *(const double *)((const char *)ratio + offset)
+                                                 : (double)NAN;
     }
     return values;
 }

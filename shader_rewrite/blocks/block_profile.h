@@ -10,8 +10,8 @@
 #include "profile/database.h"
 #include "shader_rewrite/blocks/blocks.h"
 
-/* estimates: a shader's of kind block, with points. What was never counted is not known. false: out
- * of memory. */
+/* estimates: a shader's of kind block, with points. What was never counted is not known, and how
+ * many subgroups enter is not of any block where it is not of all. false: out of memory. */
 bool pm_block_profile_init(struct pm_block_profile *profile,
                            const struct pm_shader_estimates *estimates);
 /* The same of its turns, of kind turns; once. */

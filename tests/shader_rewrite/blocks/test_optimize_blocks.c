@@ -144,6 +144,13 @@ static void test_profile(void **state)
     assert_true(profile.uniform[0] == 0.75 && profile.subgroups[0] == 3);
     assert_true(isnan(profile.frequency[1]) && isnan(profile.uniform[1]));
     pm_block_profile_finish(&profile);
+    /* A block of which nobody knows how many subgroups enter is not one that none enters. */
+    points[1].measures[PM_MEASURE_FREQUENCY] = (struct pm_ratio){.ratio = 1, .clusters = 3};
+    assert_true(pm_block_profile_init(&profile, &estimates));
+    assert_true(profile.frequency[0] == 2 && profile.frequency[1] == 1);
+    assert_true(profile.uniform[0] == 0.75);
+    assert_true(isnan(profile.subgroups[0]) && isnan(profile.subgroups[1]));
+    pm_block_profile_finish(&profile);
 }
 
 /* Blocks: 0, 1 rare, 2 the end. */

@@ -3,7 +3,7 @@ import struct
 import subprocess
 
 UPLOAD_ID, SCENE, SHADERS = 2, 4, 6  # of Profile
-COLUMNS = (8, 9, 10, 11)  # of ShaderProfile: calls, entry lanes, entry subgroups, counts
+COLUMNS = (8, 9, 10, 11, 14)  # of ShaderProfile: calls, entry lanes, entry subgroups, counts, lanes alone
 CURATED_AT = 3  # of Database
 PPROF_TIME = 9  # of pprof's Profile
 

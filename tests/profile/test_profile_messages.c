@@ -492,7 +492,6 @@ static void takes_every_kind(void **state)
     }
 }
 
-/* What nobody before can read is there only where it says something. */
 /* Nobody before can read it, so it is there only where lanes were counted alone. */
 static void says_which_lanes_were_counted_alone(void **state)
 {
@@ -532,6 +531,7 @@ static void says_which_lanes_were_counted_alone(void **state)
     }
 }
 
+/* What nobody before can read is there only where it says something. */
 static void says_what_is_left_alone(void **state)
 {
     (void)state;

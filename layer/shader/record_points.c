@@ -54,15 +54,19 @@ static bool find_turns(const struct pm_words *canonical, struct pm_record_points
 /* What counting its lanes takes, in atomics a subgroup: one where a part of the subgroup enters it,
  * or, of lanes alone, any. by: pm_blocks_weighed_by; by lanes only those that are counted alone are
  * weighed. NAN: not known. */
-static double published_weight(const struct pm_ratio of[static PM_MEASURES], unsigned by,
-                               bool lanes_only)
+static double published_weight(const struct pm_point_estimate *block, unsigned by, bool lanes_only)
 {
+    const struct pm_ratio *of = block->measures;
     const double entries = of[PM_MEASURE_SUBGROUPS].ratio;
     const double whole = of[PM_MEASURE_FREQUENCY].ratio * of[PM_MEASURE_UNIFORM].ratio;
     const double parts = entries > whole ? entries - whole : 0;
-    if (of[by].clusters == 0 || (by != PM_MEASURE_SUBGROUPS && !lanes_only))
+    if (of[by].clusters == 0)
         return (double)NAN;
-    return lanes_only ? of[by].ratio : parts + PM_FLOW_PASSED * (entries - parts);
+    if (lanes_only)
+        return of[by].ratio;
+    return by == PM_MEASURE_SUBGROUPS && pm_block_uniformity_is_known(block)
+               ? parts + PM_FLOW_PASSED * (entries - parts)
+               : (double)NAN;
 }
 
 /* By point; to be freed. NULL: nothing is known. */
@@ -77,7 +81,7 @@ static double *published_weights(const struct pm_device *device, const struct pm
     double *weights = found.space == space ? malloc(space * sizeof *weights) : NULL;
     const unsigned by = pm_blocks_weighed_by(&found);
     for (uint32_t i = 0; weights && i < space; i++)
-        weights[i] = published_weight(found.points[i].measures, by, points->lanes_only);
+        weights[i] = published_weight(&found.points[i], by, points->lanes_only);
     pm_shader_estimates_finish(&found);
     return weights;
 }

@@ -177,7 +177,7 @@ static bool append(struct curation *curation, struct pm_judgement *judged, uint3
             return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", space);
         }
     }
-    if (judged->lacking > 0) {
+    if (judged->lacking > 0 || judged->asks) {
         shader.deficit = judged->deficit;
         judged->deficit = NULL;
     }

@@ -66,6 +66,19 @@ static void judge_point(const struct pm_judging *judging, struct pm_judgement *o
         out->deficit[point / 8] = (uint8_t)(out->deficit[point / 8] ^ 1u << point % 8);
 }
 
+/* Who counts subgroups is asked for what is left out; nothing waits for it. */
+static void ask_for_the_rest(struct pm_judgement *out)
+{
+    for (size_t i = 0; i < out->aged->count; i++) {
+        const uint32_t point = out->aged->points[i].point;
+        const struct pm_point_estimate *found = &out->points[point];
+        if (pm_block_uniformity_is_known(found) && pm_block_subgroups_are_known(found))
+            continue;
+        out->deficit[point / 8] = (uint8_t)(out->deficit[point / 8] | 1u << point % 8);
+        out->asks = true;
+    }
+}
+
 bool pm_judge(const struct pm_judging *judging, const struct pm_series *gathered,
               struct pm_judgement *out, struct pm_error *error)
 {
@@ -77,12 +90,17 @@ bool pm_judge(const struct pm_judging *judging, const struct pm_series *gathered
     if (!out->points || !out->deficit)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u points", aged->space);
     judge_unmeasured(judging, out);
-    if (!judging->publish_all && pm_some_counted_lanes_alone(aged))
+    const bool may_leave_out = !judging->publish_all && pm_some_counted_lanes_alone(aged);
+    if (may_leave_out)
         leave_out(judging, aged, out->points);
     for (size_t i = 0; i < aged->count; i++)
         judge_point(judging, out, aged->points[i].point);
-    return out->lacking > 0 || judging->publish_all ||
-           pm_joint_find(judging->rules, aged, out->points, out->deficit, &out->lacking, error);
+    if (out->lacking == 0 && !judging->publish_all &&
+        !pm_joint_find(judging->rules, aged, out->points, out->deficit, &out->lacking, error))
+        return false;
+    if (may_leave_out && out->lacking == 0)
+        ask_for_the_rest(out);
+    return true;
 }
 
 void pm_judgement_finish(struct pm_judgement *judged, struct pm_judged_points *pool)

@@ -17,7 +17,8 @@ struct pm_judgement {
     struct pm_point_estimate *points; /* `space` of them, of the pool */
     uint8_t *deficit;                 /* a bit a point that lacks samples; its own */
     uint32_t covered, lacking;        /* points */
-    struct pm_breakdown breakdown;    /* where somebody sees it; whoever judges fills it */
+    bool asks; /* none lacks any, but those in the deficit have something left out (deficit.h) */
+    struct pm_breakdown breakdown; /* where somebody sees it; whoever judges fills it */
 };
 
 /* By what one judges; what it points to outlives what is judged. */

@@ -15,9 +15,12 @@ bool pm_constant_changes_elsewhere(const struct pm_shader_estimates *elsewhere, 
     return same && same->clusters > 0 && same->mean < LEAST_ELSEWHERE;
 }
 
-static bool lacks(const struct pm_shader_estimates *known, uint32_t point)
+/* Of a published shader who counts subgroups is asked for the rest: lanes alone add nothing. */
+static bool lacks(const struct pm_record_points *points, const struct pm_shader_estimates *known,
+                  uint32_t point)
 {
-    return known->deficit && (known->deficit[point / 8] >> (point % 8) & 1) != 0;
+    return known->deficit && !(points->lanes_only && known->published) &&
+           (known->deficit[point / 8] >> (point % 8) & 1) != 0;
 }
 
 /* What others have found out says which words are worth watching; what they are each machine must
@@ -48,7 +51,7 @@ bool pm_points_deficit(const struct pm_device *device, const struct pm_shader_ke
         *deficit = calloc(1, (points->counted + 7u) / 8u + 1u);
     for (uint32_t i = 0; *deficit && i < points->counted; i++) {
         const uint32_t point = points->first + i;
-        if (lacks(&known, point) ||
+        if (lacks(points, &known, point) ||
             (points->kind == PM_KIND_CONSTANT && lacks_values(device, key, points, &known, point)))
             (*deficit)[i / 8] |= (uint8_t)(1u << (i % 8));
     }

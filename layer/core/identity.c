@@ -1,6 +1,7 @@
 #include "layer/core/identity.h"
 
 #include "base/name.h"
+#include "base/shared_name.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,22 +75,6 @@ static const char *const launchers[] = {"Battle.net",
                                         "UplayWebCore",
                                         NULL};
 
-static bool is_in(const char *const *list, const char *name, size_t size)
-{
-    for (; *list != NULL; list++) {
-        if (strlen(*list) == size && strncasecmp(*list, name, size) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Its length without .exe. */
-static size_t stem(const char *executable)
-{
-    const size_t size = strlen(executable);
-    return size > 4 && strcasecmp(executable + size - 4, ".exe") == 0 ? size - 4 : size;
-}
-
 /* Chromium's processes, whatever program they are of, say of which type they are. */
 static bool is_chromium_process(const struct pm_process *process)
 {
@@ -106,12 +91,13 @@ const char *pm_identity_denied(const struct pm_process *process, const char *eng
     if (getauxval(AT_SECURE) != 0)
         return "it runs with raised privileges";
     const char *executable = process->executable != NULL ? process->executable : "";
-    const size_t size = stem(executable);
-    if (is_in(browsers, executable, size) || is_chromium_process(process) || process->has_cef)
+    const size_t size = pm_name_stem(executable, strlen(executable));
+    if (pm_name_is_in(browsers, executable, size) || is_chromium_process(process) ||
+        process->has_cef)
         return "it is a browser";
-    if (is_in(compositors, executable, size))
+    if (pm_name_is_in(compositors, executable, size))
         return "it is a compositor";
-    if (is_in(launchers, executable, size))
+    if (pm_name_is_in(launchers, executable, size))
         return "it is a launcher";
     /* OpenGL ES for browsers. */
     if (engine != NULL && strcasecmp(engine, "ANGLE") == 0)
@@ -175,66 +161,15 @@ static char *launcher_name(void)
             return strdup(name);
     }
     name = variable("FLATPAK_ID");
-    return name != NULL && !is_in(flatpaks_of_launchers, name, strlen(name)) ? strdup(name) : NULL;
+    return name != NULL && !pm_name_is_in(flatpaks_of_launchers, name, strlen(name)) ? strdup(name)
+                                                                                     : NULL;
 }
 
 /* ---- many games on one engine ---- */
 
-/* What calls itself so may be any game, or any program: engines, and libraries that give their own
- * name for whatever uses them; last what examples call themselves that many a program began as. */
-static const char *const engines[] = {"bgfx",
-                                      "darkplaces",
-                                      "dotnet",
-                                      "FNA",
-                                      "FNA3D",
-                                      "fteqw",
-                                      "Godot",
-                                      "Godot Engine",
-                                      "godot4",
-                                      "gzdoom",
-                                      "hl2",
-                                      "hl2_linux",
-                                      "ioq3",
-                                      "ioquake3",
-                                      "java",
-                                      "javaw",
-                                      "love",
-                                      "mono",
-                                      "pyrogenesis",
-                                      "python",
-                                      "pythonw",
-                                      "RBDOOM-3-BFG",
-                                      "renpy",
-                                      "retroarch",
-                                      "ScummVM",
-                                      "UE4Game",
-                                      "Unity",
-                                      "UnityPlayer",
-                                      "Unreal Engine",
-                                      "UnrealEngine",
-                                      "UnrealGame",
-                                      "vkd3d",
-                                      "DXVK",
-                                      "wgpu",
-                                      "wgpu-hal",
-                                      "Hello Triangle",
-                                      "Hello Vulkan",
-                                      "My Vulkan App",
-                                      "Vulkan",
-                                      "Vulkan App",
-                                      "Vulkan Application",
-                                      "Vulkan Engine",
-                                      "Vulkan Example",
-                                      "Vulkan Renderer",
-                                      "Vulkan Test",
-                                      "Vulkan Triangle",
-                                      "Vulkan Tutorial",
-                                      "VulkanApp",
-                                      "VulkanApplication",
-                                      NULL};
-
 /* Arguments that say where an engine's game is, or which it is. What a player chooses (a home, a
- * user's folder) is not among them. */
+ * user's folder) is not among them. Of another program than an engine any may be a player's file.
+ */
 static const char *const data_arguments[] = {
     "-basedir", "-datadir",     "-game",       "-iwad",       "-mod",    "--main-pack",
     "--path",   "com_basegame", "fs_basegame", "fs_basepath", "fs_game", NULL};
@@ -298,7 +233,7 @@ static bool is_home(const char *path, size_t start, size_t end)
     if (home != NULL && strncmp(path, home, end) == 0 && (home[end] == '\0' || home[end] == '/'))
         return true;
     const size_t above = start > 0 ? part_start(path, start - 1) : 0;
-    return start > 0 && is_in(of_people, path + above, start - 1 - above);
+    return start > 0 && pm_name_is_in(of_people, path + above, start - 1 - above);
 }
 
 /* The last part of a path that says what game it is; it is no hidden folder, and no home, whose
@@ -311,20 +246,23 @@ static const char *telling_part(const char *path, size_t *size)
         start = part_start(path, end);
         if (start == end || path[start] == '.' || path[end - 1] == ':' || is_home(path, start, end))
             return NULL;
-        if (!is_in(plain_folders, path + start, end - start)) {
+        if (!pm_name_is_in(plain_folders, path + start, end - start)) {
             *size = end - start;
             return path + start;
         }
     }
 }
 
-/* The name of the folder with the game's data: by the arguments, else the executable's. */
-static const char *data_folder(const struct pm_process *process, size_t *size)
+/* The name of the folder with the game's data: of an engine by the arguments, else the
+ * executable's. */
+static const char *data_folder(const struct pm_process *process, enum pm_shared_name shared,
+                               size_t *size)
 {
     const char *argument = NULL, *found = NULL;
-    while (found == NULL && (argument = pm_process_argument(process, argument)) != NULL) {
+    while (shared == PM_SHARED_ENGINE && found == NULL &&
+           (argument = pm_process_argument(process, argument)) != NULL) {
         const size_t name = strcspn(argument, "=");
-        if (!is_in(data_arguments, argument, name))
+        if (!pm_name_is_in(data_arguments, argument, name))
             continue;
         const char *path =
             argument[name] == '=' ? argument + name + 1 : pm_process_argument(process, argument);
@@ -334,12 +272,14 @@ static const char *data_folder(const struct pm_process *process, size_t *size)
     return found == NULL && process->folder != NULL ? telling_part(process->folder, size) : found;
 }
 
-/* An engine's game: "ioquake3 (baseoa)", "Godot (game.x86_64, game)". */
-static char *game_of_engine(const struct pm_process *process, const char *engine)
+/* An engine's or a library's game: "ioquake3 (baseoa)", "Godot (game.x86_64, game)";
+ * pm_shared_name_in takes it apart. */
+static char *game_of_engine(const struct pm_process *process, const char *engine,
+                            enum pm_shared_name shared)
 {
     const char *executable = process->executable;
     size_t size = 0;
-    const char *folder = data_folder(process, &size);
+    const char *folder = data_folder(process, shared, &size);
     if (folder != NULL && size == strlen(engine) && strncasecmp(folder, engine, size) == 0)
         folder = NULL; /* the engine's own */
     const bool has_executable = executable != NULL && strcasecmp(executable, engine) != 0;
@@ -362,9 +302,10 @@ char *pm_identity_name(const struct pm_process *process, const char *application
     for (int i = 0; i < 2; i++) {
         if (found[i] == NULL || !pm_game_check(found[i], "", PM_NAME_BYTES, NULL))
             continue;
-        if (!is_in(engines, found[i], stem(found[i])))
+        const enum pm_shared_name shared = pm_shared_name(found[i], strlen(found[i]));
+        if (shared == PM_SHARED_NONE)
             return strdup(found[i]);
-        char *name = game_of_engine(process, found[i]);
+        char *name = game_of_engine(process, found[i], shared);
         if (name == NULL || pm_game_check(name, "", PM_NAME_BYTES, NULL))
             return name;
         free(name);

@@ -15,8 +15,9 @@
 const char *pm_identity_denied(const struct pm_process *process, const char *engine);
 
 /* The game's name before its config is read: the launcher's id from the environment; else the
- * application's (VkApplicationInfo's), unless that is an engine's, to which then the executable and
- * the name of the folder with the game's data are added; else the executable's; else "unknown".
+ * application's (VkApplicationInfo's), unless many games have it (base/shared_name.h): then the
+ * executable and the name of its folder, or of an engine's folder with the game's data, are added;
+ * else the executable's; else "unknown".
  * application may be NULL. What cannot be a game's name (base/name.h) is passed over. NULL: out of
  * memory; malloc'ed. */
 char *pm_identity_name(const struct pm_process *process, const char *application);

@@ -132,6 +132,17 @@ static void names_of_games_on_engines(void **state)
         {"/opt/Maze", "mono", "x\0", "FNA3D", "FNA3D (mono, Maze)"},
         {"/opt/Dungeon", "dungeon", "x\0", "bgfx", "bgfx (dungeon, Dungeon)"},
         {"/opt/Maze", "maze", "x\0", "bgfx", "bgfx (maze, Maze)"},
+        /* Of what is no engine an argument may be a player's file. */
+        {"/opt/Dungeon", "dungeon", "x\0--path\0/home/alice/diagnosis.png\0", "wgpu",
+         "wgpu (dungeon, Dungeon)"},
+        {"/opt/Dungeon", "dungeon", "x\0-game=/home/alice/diagnosis\0", "Vulkan Application",
+         "Vulkan Application (dungeon, Dungeon)"},
+        {"/opt/Dungeon/bin", "java", "x\0-mod\0diagnosis\0", NULL, "java (Dungeon)"},
+        {"/opt/Dungeon", "mono", "x\0-iwad\0/home/alice/diagnosis.wad\0", "mono", "mono (Dungeon)"},
+        {"/opt/Dungeon", "dotnet", "x\0-datadir\0/home/alice/diagnosis\0", NULL,
+         "dotnet (Dungeon)"},
+        {"/opt/Dungeon", "python", "x\0--path=/home/alice/diagnosis\0", NULL, "python (Dungeon)"},
+        {"/opt/Dungeon", "Godot", "x\0--path\0/opt/maze\0", NULL, "Godot (maze)"},
         /* Dawn and SDL's GPU functions say no name. */
         {"/opt/Dungeon", "dungeon", "x\0", NULL, "dungeon"},
         {"/opt/Maze", "maze", "x\0", NULL, "maze"},

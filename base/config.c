@@ -2,6 +2,7 @@
 #include "base/config_keys.h"
 #include "base/file.h"
 #include "base/json_text.h"
+#include "base/shared_name.h"
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -193,9 +194,22 @@ char *pm_config_game_path(const char *game)
     return path;
 }
 
-static bool load_own_file(struct pm_config *config, const char *game, struct pm_error *error)
+char *pm_config_used_path(const char *game)
 {
     char *own = pm_config_game_path(game);
+    const size_t shared_size = pm_shared_name_in(game);
+    if (!own || access(own, F_OK) == 0 || shared_size == 0)
+        return own;
+    char *shared = strndup(game, shared_size), *path = shared ? pm_config_game_path(shared) : NULL;
+    free(shared);
+    const bool is_used = !path || access(path, F_OK) == 0;
+    free(is_used ? own : path);
+    return is_used ? path : own;
+}
+
+static bool load_own_file(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    char *own = pm_config_used_path(game);
     bool loaded = own || pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
     if (loaded && access(own, F_OK) == 0)
         loaded = pm_config_load_file(config, own, error);

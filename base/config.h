@@ -122,9 +122,8 @@ bool pm_config_parse(struct pm_config *config, const char *name, const char *tex
 /* As pm_config_parse, from a file. */
 bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_error *error);
 
-/* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else
- * $PLACE_CONFIG/<safe name of game>.json where there is one (game may be NULL), then the
- * environment. */
+/* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else that of
+ * pm_config_used_path where there is one (game may be NULL), then the environment. */
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
 
 /* The same of a game of which something waits to be sent: PIECEMEAL_CONFIG, which is for the game
@@ -132,9 +131,14 @@ bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_e
 bool pm_config_load_waiting(struct pm_config *config, const char *game, char *const *environment,
                             struct pm_error *error);
 
-/* Where that file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed. NULL: no
- * home, or out of memory. */
+/* Where a game's own file is, there or not: $PLACE_CONFIG/<safe name of game>.json; malloc'ed.
+ * NULL: no home, or out of memory. */
 char *pm_config_game_path(const char *game);
+
+/* The file that the game's configuration is read from: where its own is not there and the name that
+ * it shares with others (base/shared_name.h) has one, that; else its own, there or not. As
+ * pm_config_game_path otherwise. */
+char *pm_config_used_path(const char *game);
 
 /* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
 bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,

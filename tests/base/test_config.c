@@ -509,6 +509,57 @@ static void a_game_has_a_file_of_its_own(void **state)
     temporary_remove(folder);
 }
 
+/* Of a name that many games share: so that what is withheld there stays withheld. */
+static void a_game_without_a_file_has_that_of_its_shared_name(void **state)
+{
+    (void)state;
+    static const char shared[] = "{\"consent\": {\"upload\": false}, \"sampler\": {\"batch\": 3}}";
+    static const char own[] = "{\"sampler\": {\"batch\": 4}}";
+    static const struct {
+        const char *game;
+        uint32_t batch;
+    } cases[] = {
+        {"wgpu (dungeon, Dungeon)", 3},
+        {"wgpu (maze)", 4},
+        {"wgpu", 3},
+        {"wgpu (dungeon", 8},
+        {"hl2.exe (maze)", 3},
+        {"Maze (demo)", 8},
+        {"Maze", 3},
+        {"", 8},
+        {" (maze)", 8},
+        {")", 8},
+        {"Dungeon (wgpu)", 8},
+    };
+    static const char *const files[] = {"wgpu", "hl2.exe", "Maze", "Dungeon", NULL};
+    char folder[64], path[256];
+    struct pm_error error = {0};
+    temporary_make(folder, sizeof(folder));
+    setenv("XDG_CONFIG_HOME", folder, 1);
+    unsetenv("PIECEMEAL_CONFIG");
+    snprintf(path, sizeof(path), "%s/piecemeal", folder);
+    assert_true(pm_make_folder(path, &error));
+    for (const char *const *file = files; *file; file++) {
+        snprintf(path, sizeof(path), "%s/piecemeal/%s.json", folder, *file);
+        assert_true(pm_file_write(path, shared, sizeof(shared) - 1, &error));
+    }
+    snprintf(path, sizeof(path), "%s/piecemeal/wgpu%%20%%28maze%%29.json", folder);
+    assert_true(pm_file_write(path, own, sizeof(own) - 1, &error));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        for (int waits = 0; waits < 2; waits++) {
+            struct pm_config config;
+            pm_config_init(&config);
+            assert_true(waits ? pm_config_load_waiting(&config, cases[i].game, environ, &error)
+                              : pm_config_load_game(&config, cases[i].game, &error));
+            assert_int_equal(config.sampler.batch, cases[i].batch);
+            assert_int_equal(config.consent_withheld, cases[i].batch == 3);
+            pm_config_finish(&config);
+        }
+    }
+    unsetenv("XDG_CONFIG_HOME");
+    temporary_remove(folder);
+}
+
 static void the_document_names_every_key(void **state)
 {
     (void)state;
@@ -557,6 +608,7 @@ int main(void)
         cmocka_unit_test(schema_agrees_with_the_table),
         cmocka_unit_test(schema_states_the_true_defaults),
         cmocka_unit_test(a_game_has_a_file_of_its_own),
+        cmocka_unit_test(a_game_without_a_file_has_that_of_its_shared_name),
         cmocka_unit_test(the_document_names_every_key),
         cmocka_unit_test(example_is_accepted),
     };

@@ -57,15 +57,18 @@ static void check_named(void *user, const char *path)
 
 static void check_game(struct pm_doctor *doctor, const char *game)
 {
-    char *path = pm_config_game_path(game), *meant = pm_config_misnamed(game);
-    const bool there = path && access(path, F_OK) == 0;
-    if (!there)
+    char *own = pm_config_game_path(game), *used = pm_config_used_path(game);
+    char *meant = pm_config_misnamed(game);
+    const bool there = used && access(used, F_OK) == 0;
+    if (!own || access(own, F_OK) != 0)
         pm_doctor_say(doctor, meant ? PM_FINDING_BAD : PM_FINDING_NOTE, "config",
-                      "%s is not there: the defaults are used%s%s", path ? path : game,
+                      "%s is not there: %s used%s%s", own ? own : game,
+                      there ? "that of the name that others have, too, is" : "the defaults are",
                       meant ? "; nothing reads " : "", meant ? meant : "");
-    check_one(doctor, game, there ? path : NULL);
+    check_one(doctor, game, there ? used : NULL);
     free(meant);
-    free(path);
+    free(used);
+    free(own);
 }
 
 static void say_typo(void *user, const char *message)

@@ -63,13 +63,18 @@ static void say_config(const char *game)
 {
     const char *named = getenv("PIECEMEAL_CONFIG");
     char *own = named && named[0] ? NULL : pm_config_game_path(game);
-    const char *path = own ? own : named;
+    char *used = own ? pm_config_used_path(game) : NULL;
+    const char *path = used ? used : named;
     char *meant = own ? pm_config_misnamed(game) : NULL;
+    const bool is_shared = used && strcmp(used, own) != 0;
     if (path)
-        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s%s%s\n", game, path,
-                access(path, F_OK) == 0 ? "" : ", which is not there: the defaults",
-                meant ? "; nothing reads " : "", meant ? meant : "");
+        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s%s%s%s\n", game, path,
+                is_shared                 ? ", since there is no "
+                : access(path, F_OK) == 0 ? ""
+                                          : ", which is not there: the defaults",
+                is_shared ? own : "", meant ? "; nothing reads " : "", meant ? meant : "");
     free(meant);
+    free(used);
     free(own);
 }
 

@@ -13,7 +13,8 @@ fi
 imported=$("$(dirname "$0")/imports.sh" "$library")
 oldest=$(sed -n 's/^The layer runs with glibc \([0-9.]*\) and newer.*/\1/p' "$(dirname "$0")/../../../docs/building.md")
 newest=$(nm --dynamic --undefined-only "$library" | sed -n 's/.*@GLIBC_//p' | sort --version-sort | tail -1)
-case $(readelf --dynamic "$library") in
+dynamic=$(readelf --dynamic "$library")
+case $dynamic in
 *lib*san.so*) ;; # a sanitizer's runtime is the program's
 *)
     if [ -n "$imported" ]; then
@@ -27,8 +28,8 @@ case $(readelf --dynamic "$library") in
     fi
     ;;
 esac
-needed=$(readelf --dynamic "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-for name in $needed; do
+needed=$(printf '%s\n' "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+for name in ${needed:?}; do
     case $name in
     libc.so.* | libm.so.* | ld-linux-* | ld-linux.so.*) ;;
     libasan.so.* | libubsan.so.* | libtsan.so.*) ;; # only in builds with sanitizers

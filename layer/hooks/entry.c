@@ -10,7 +10,6 @@
 #include "layer/hooks/device.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
-#include "layer/hooks/libm.h"
 #include "layer/hooks/registry.h"
 #include "layer/hooks/scene_hooks.h"
 #include "layer/hooks/tool_properties.h"
@@ -112,9 +111,6 @@ vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *interface)
 {
     if (interface == NULL || interface->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT ||
         interface->loaderLayerInterfaceVersion < 2)
-        return VK_ERROR_INITIALIZATION_FAILED;
-    /* The loader leaves the layer out. */
-    if (!pm_libm_found())
         return VK_ERROR_INITIALIZATION_FAILED;
     interface->loaderLayerInterfaceVersion = 2;
     interface->pfnGetInstanceProcAddr = pm_GetInstanceProcAddr;

@@ -4,6 +4,7 @@
 #include "base/config_typos.h"
 #include "layer/core/identity.h"
 #include "layer/hooks/device.h"
+#include "layer/hooks/libm.h"
 #include "layer/hooks/registry.h"
 #include "profile/game_note.h"
 #include "profile/journal.h"
@@ -57,7 +58,10 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     /* Whoever starts the game may know better what it is: then that game's config is read. */
     const char *named = secure_getenv("PIECEMEAL_GAME_NAME");
     const char *game = named != NULL && named[0] != '\0' ? named : instance->game;
-    instance->passive = !pm_config_load_game(&instance->config, game, &error);
+    /* None of libm's functions is called before this, nor where the instance is passive. */
+    instance->passive =
+        !(pm_libm_found() || pm_fail(&error, PM_ERROR_STATE, "libm's functions were not found")) ||
+        !pm_config_load_game(&instance->config, game, &error);
     int fd = pm_log_descriptor_parse(getenv("PIECEMEAL_LOG_FD"));
     /* A bad config leaves no settings at all, but where the log was asked to be is still where to
      * say so. */

@@ -11,5 +11,6 @@
 
 #include <stdbool.h>
 
-/* Whether libm had them all when the layer was loaded; else none may be called. Any thread. */
+/* Whether libm had them all when the layer was loaded; else none may be called, and instances are
+ * passive. Any thread. */
 bool pm_libm_found(void);

@@ -154,6 +154,9 @@ static inline bool pm_binding_stand_as(struct pm_command *command, int point, ui
     command->touched = true;
     command->plain =
         careful && command->recording == PM_RECORDING_TRACKED && command->pushed.wanted == 0;
+    /* This is newer: a bind that found nothing said left the record as it was, and what stands may
+     * have been said since. */
+    command->lately.game[point] = 0;
     command->bound[point] = (struct pm_bound){
         .pipeline = pipeline,
         .game = game,

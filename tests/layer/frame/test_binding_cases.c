@@ -231,6 +231,36 @@ static void bound_lately(void **state)
     }
 }
 
+/* What a bind writes into the record is newer than what was bound lately at its bind point: another
+ * thread has said what stands while the bind looked. */
+static void bound_since(void **state)
+{
+    (void)state;
+    struct pm_command *command = &world->command;
+    const uint64_t lately = binding_handle(PROVEN_ONE, GAME),
+                   since = binding_handle(CANDIDATE, GAME);
+    for (int point = 0; point < PM_BIND_POINTS; point++) {
+        binding_start(PM_RECORDING_TRACKED, false);
+        command->countdown = PM_NEVER;
+        command->pushed.wanted = 0;
+        command->pushed.ranges = NULL;
+        command->plain = true;
+        for (int i = 0; i < PM_BIND_POINTS; i++) {
+            command->lately.game[i] = lately;
+            command->lately.now[i] = binding_handle(PROVEN_ONE, PROVEN);
+        }
+        assert_true(pm_binding_stand_as(command, point, since, since, pipelines[CANDIDATE], true));
+        assert_true(command->plain);
+        pm_binding_catch_up(command);
+        for (int i = 0; i < PM_BIND_POINTS; i++) {
+            const bool bound = i == point;
+            assert_int_equal(command->bound[i].game, bound ? since : lately);
+            assert_ptr_equal(command->bound[i].pipeline, pipelines[bound ? CANDIDATE : PROVEN_ONE]);
+            assert_int_equal(binding_kind(command->bound[i].now), bound ? GAME : PROVEN);
+        }
+    }
+}
+
 /* Nothing but what a bind alone does is bound lately: not where what is pushed is followed, nor of
  * a recording that is sampled, nor where nothing sees a variant. */
 static void plain_recordings(void **state)
@@ -335,6 +365,7 @@ int main(void)
         cmocka_unit_test(bits_of_several),
         cmocka_unit_test(stands_alone),
         cmocka_unit_test(bound_lately),
+        cmocka_unit_test(bound_since),
         cmocka_unit_test(plain_recordings),
         cmocka_unit_test(does_not_stand_alone),
         cmocka_unit_test(a_lost_device_measures_nothing),

@@ -135,8 +135,9 @@ static void say(struct pm_standing *standing, struct pm_stands *stands,
     if (!found)
         return;
     struct pm_standing_slot *slot = atomic_load_explicit(&stands->slot, memory_order_relaxed);
-    atomic_store_explicit(&slot->stands, now->stands, memory_order_relaxed);
-    atomic_store_explicit(&slot->careful, now->careful, memory_order_relaxed);
+    /* A bind may have read `game` before it was taken back, and read what stands only now. */
+    atomic_store_explicit(&slot->stands, now->stands, memory_order_release);
+    atomic_store_explicit(&slot->careful, now->careful, memory_order_release);
     atomic_store_explicit(&slot->game, game, memory_order_release);
 }
 

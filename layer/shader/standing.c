@@ -29,7 +29,7 @@ struct pm_standing *pm_standing_create(_Atomic(struct pm_standing_table *) *show
     }
     standing->table = table;
     standing->shown = shown;
-    pthread_mutex_init(&standing->lock, NULL);
+    pthread_rwlock_init(&standing->lock, NULL);
     atomic_store_explicit(shown, table, memory_order_release);
     return standing;
 }
@@ -44,7 +44,7 @@ void pm_standing_destroy(struct pm_standing *standing)
         free(table->memory);
         table = smaller;
     }
-    pthread_mutex_destroy(&standing->lock);
+    pthread_rwlock_destroy(&standing->lock);
     free(standing);
 }
 
@@ -59,7 +59,7 @@ static void say_nothing(struct pm_stands *stands)
                                                 memory_order_relaxed);
 }
 
-/* ---- under the lock ---- */
+/* ---- under the lock, alone ---- */
 
 /* A slot of the handle's home is the pipeline's from now on. false: there is none. */
 static bool take_slot(struct pm_standing_table *table, struct pm_stands *stands,
@@ -147,30 +147,30 @@ void pm_standing_learn(struct pm_standing *standing, struct pm_stands *stands,
                        struct pm_pipeline *pipeline, uint64_t game,
                        struct pm_stand (*find_out)(const struct pm_pipeline *pipeline))
 {
-    if (find_out(pipeline).stands == 0 || pthread_mutex_trylock(&standing->lock) != 0)
+    if (find_out(pipeline).stands == 0 || pthread_rwlock_trywrlock(&standing->lock) != 0)
         return;
     /* Once more: who has changed something since takes it back behind us. */
     const struct pm_stand now = find_out(pipeline);
     if (now.stands != 0)
         say(standing, stands, pipeline, game, &now);
-    pthread_mutex_unlock(&standing->lock);
+    pthread_rwlock_unlock(&standing->lock);
 }
 
 void pm_standing_change(struct pm_standing *standing, struct pm_stands *stands)
 {
-    pthread_mutex_lock(&standing->lock);
+    pthread_rwlock_rdlock(&standing->lock);
     say_nothing(stands);
-    pthread_mutex_unlock(&standing->lock);
+    pthread_rwlock_unlock(&standing->lock);
 }
 
 void pm_standing_change_all(struct pm_standing *standing)
 {
-    pthread_mutex_lock(&standing->lock);
+    pthread_rwlock_rdlock(&standing->lock);
     for (struct pm_standing_table *table = standing->table; table; table = table->smaller)
         for (uint32_t i = 0; i < 2 * table->homes; i++)
             atomic_store_explicit(&table->at[i / 2].slots[i % 2].game, 0, memory_order_release);
     atomic_fetch_add_explicit(&standing->turn, 1, memory_order_relaxed);
-    pthread_mutex_unlock(&standing->lock);
+    pthread_rwlock_unlock(&standing->lock);
 }
 
 void pm_standing_forget(struct pm_stands *stands)

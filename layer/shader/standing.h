@@ -18,6 +18,8 @@
  * a pipeline that has not come over is as true as in the other.
  *
  * Thread safety: any thread. A bind never waits: where somebody else is at it, the next finds out.
+ * Who changes something waits for a bind that is finding out, and for nobody else who changes
+ * something, since that may be a thread of the lowest priority.
  */
 #pragma once
 
@@ -60,7 +62,7 @@ struct pm_standing_table {
 struct pm_standing {
     _Atomic(struct pm_standing_table *) *shown; /* the table that binds read */
     struct pm_standing_table *table;            /* under lock */
-    pthread_mutex_t lock;
+    pthread_rwlock_t lock; /* who says something is alone; who takes it back need not be */
     _Atomic uint32_t turn; /* goes up when pipelines are to say anew what stands for them */
 };
 
@@ -129,6 +131,5 @@ void pm_standing_change(struct pm_standing *standing, struct pm_stands *stands);
 /* The same of every pipeline, for pm_stand.careful. */
 void pm_standing_change_all(struct pm_standing *standing);
 
-/* The game destroys the pipeline, before the driver does. Waits for nobody: a thread of the lowest
- * priority may be changing something. */
+/* The game destroys the pipeline, before the driver does. Waits for nobody. */
 void pm_standing_forget(struct pm_stands *stands);

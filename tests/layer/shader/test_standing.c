@@ -118,10 +118,10 @@ static void where_there_is_more_to_do(void **state)
     pipeline.object = &object;
     expect(0);
     pipeline.object = NULL;
-    /* A thread that holds the lock is not waited for. */
-    pthread_mutex_lock(&device.standing->lock);
+    /* A thread that changes something is not waited for. */
+    pthread_rwlock_rdlock(&device.standing->lock);
     pm_optimize_learn(&pipeline);
-    pthread_mutex_unlock(&device.standing->lock);
+    pthread_rwlock_unlock(&device.standing->lock);
     assert_int_equal(atomic_load(&pipeline.stands.now), 0);
     expect(pipeline.handle);
 }
@@ -173,16 +173,24 @@ static void a_slot_is_of_one(void **state)
     pm_standing_forget(&second.stands);
 }
 
-/* A thread of the lowest priority that holds the lock keeps the game from destroying nothing. */
-static void forgotten_without_waiting(void **state)
+/* A thread of the lowest priority that is changing something keeps the game from nothing: neither
+ * from creating a pipeline that leaves another state to commands, nor from destroying one. */
+static void changed_without_waiting(void **state)
 {
     (void)state;
     begin(&pipeline, 0x1000);
     pm_optimize_learn(&pipeline);
-    pthread_mutex_lock(&device.standing->lock);
+    assert_int_equal(found(pipeline.handle), pipeline.handle);
+    pthread_rwlock_rdlock(&device.standing->lock);
+    pm_standing_change_all(device.standing);
+    assert_int_equal(found(pipeline.handle), 0);
+    pthread_rwlock_unlock(&device.standing->lock);
+    pm_optimize_learn(&pipeline);
+    assert_int_equal(found(pipeline.handle), pipeline.handle);
+    pthread_rwlock_rdlock(&device.standing->lock);
     pm_standing_forget(&pipeline.stands);
     assert_int_equal(found(pipeline.handle), 0);
-    pthread_mutex_unlock(&device.standing->lock);
+    pthread_rwlock_unlock(&device.standing->lock);
     struct pm_pipeline next;
     begin(&next, pipeline.handle);
     pm_optimize_learn(&next);
@@ -437,7 +445,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_best, set_up, tear_down),
         cmocka_unit_test_setup_teardown(where_there_is_more_to_do, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_slot_is_of_one, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(forgotten_without_waiting, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(changed_without_waiting, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_put_back, set_up, tear_down),
         cmocka_unit_test_setup_teardown(most_have_a_slot, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_smaller_table_says_nothing_else, set_up, tear_down),

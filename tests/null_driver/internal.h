@@ -111,8 +111,8 @@ void *pm_null_object_of(uint64_t handle);
 uint64_t pm_null_handle_of(const void *object);
 #endif
 
-/* A zeroed object of at least size bytes; NULL without memory. */
 void pm_null_give_again(VkPipeline pipeline); /* null_driver.h */
+/* A zeroed object of at least size bytes; NULL without memory. Of pipelines all have one size. */
 void *pm_null_object_create(VkObjectType type, size_t size);
 /* NULL is allowed; anything else that is not a live object of the type is an error. */
 void pm_null_object_destroy(void *object, VkObjectType type);

@@ -11,6 +11,7 @@
  *     object              a compute shader object, the same again and again
  *     gobject2            two pairs of vertex and fragment shader objects in turn
  *     occlusion           an occlusion query, begun and ended
+ *     qoccluded           a bind as in qbind2, and such a query
  *     pass, rendering     a render pass, or dynamic rendering, begun and ended
  *     execute             a secondary command buffer, where it is known that the game records anew
  *     early               the same where it is not yet
@@ -82,6 +83,12 @@ static void do_occlusion(const struct recording *r, unsigned long i)
     (void)i;
     r->harness->vk.CmdBeginQuery(r->buffer, r->queries, 0, 0);
     r->harness->vk.CmdEndQuery(r->buffer, r->queries, 0);
+}
+
+static void do_occluded(const struct recording *r, unsigned long i)
+{
+    do_bind2(r, i);
+    do_occlusion(r, i);
 }
 
 static void do_pass(const struct recording *r, unsigned long i)
@@ -171,6 +178,7 @@ static const struct {
     {"qbind2", do_bind2, false, false, .queries = true},
     {"qgbind2", do_gbind2, false, false, .queries = true},
     {"occlusion", do_occlusion, false, false},
+    {"qoccluded", do_occluded, false, false, .queries = true},
     {"pass", do_pass, false, false},
     {"rendering", do_rendering, false, false},
     {"execute", do_execute, false, false, .late = true},

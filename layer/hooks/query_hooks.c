@@ -11,26 +11,25 @@
 #define IS_PLAIN(handle)                                                                           \
     (PM_IS_OF_ONE(handle) && !PM_READ(bool, pm_one.device->sampling->queries_see))
 
-static bool changes_query(const struct pm_sampling *sampling, VkQueryPool pool)
+/* Most queries change nothing, and what a recording has bound is left as short as it is. */
+static bool changes_query(const struct pm_device *device, VkQueryPool pool)
 {
-    return pm_lookup_find(&sampling->queries, PM_KEY(pool)) == NULL;
+    return device->sampling != NULL &&
+           pm_lookup_find(&device->sampling->queries, PM_KEY(pool)) == NULL;
 }
 
 static void query_begins(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
 {
-    /* Most are none, and what a recording has bound is left as short as it is. */
-    if (device->sampling == NULL || !changes_query(device->sampling, pool))
-        return;
-    struct pm_command *command = pm_command_tracked(device, handle);
+    struct pm_command *command =
+        changes_query(device, pool) ? pm_command_tracked(device, handle) : NULL;
     if (command != NULL)
         pm_binding_obstacle_begins(command, PM_ACTIVE_QUERY);
 }
 
 static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQueryPool pool)
 {
-    if (device->sampling == NULL || !changes_query(device->sampling, pool))
-        return;
-    struct pm_command *command = pm_command_tracked(device, handle);
+    struct pm_command *command =
+        changes_query(device, pool) ? pm_command_tracked(device, handle) : NULL;
     if (command != NULL)
         pm_binding_obstacle_ends(command, PM_ACTIVE_QUERY);
 }

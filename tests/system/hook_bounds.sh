@@ -51,4 +51,7 @@ bound "$outside" "$kinds" 16 16 115 115 16 16
 bound "$outside, where variants stand" "$kinds" 20 20 115 115 48 48
 bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115 100 100
 bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115 115 115
+# Queries that see no variant, as of occlusion, leave a record that is short as it is: with the bind they took 268.
+PM_STANDS=0.01 measure "" qoccluded
+bound "$outside, where variants stand" qoccluded 180
 [ $failed = 0 ] || fail "more instructions than they may take"

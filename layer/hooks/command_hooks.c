@@ -260,13 +260,10 @@ static bool executions_matter(const struct pm_device *device)
                                          pm_sampling_counts_executions(device->sampling)));
 }
 
-static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
+static PM_COLD void execute_long(struct pm_device *device, VkCommandBuffer handle, uint32_t count,
                                  const VkCommandBuffer *buffers)
 {
-    struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
-    if (!executions_matter(device))
-        return;
     struct pm_command *primary = pm_command_of(device->sampling, handle);
     if (primary == NULL)
         return;
@@ -274,12 +271,25 @@ static PM_COLD void execute_long(VkCommandBuffer handle, uint32_t count,
     pm_trial_executes(device, handle, count, buffers);
 }
 
+/* When there are several devices. */
+static PM_COLD void execute_any(VkCommandBuffer handle, uint32_t count,
+                                const VkCommandBuffer *buffers)
+{
+    struct pm_device *device = pm_device_of(handle);
+    if (executions_matter(device))
+        execute_long(device, handle, count, buffers);
+    else
+        device->dispatch.CmdExecuteCommands(handle, count, buffers);
+}
+
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
                                                          const VkCommandBuffer *buffers)
 {
-    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle) || executions_matter(pm_one.device))) {
-        execute_long(handle, count, buffers);
-        return;
-    }
-    pm_one.device->dispatch.CmdExecuteCommands(handle, count, buffers);
+    struct pm_device *device = pm_one.device;
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
+        execute_any(handle, count, buffers);
+    else if (PM_UNLIKELY(executions_matter(device)))
+        execute_long(device, handle, count, buffers);
+    else
+        device->dispatch.CmdExecuteCommands(handle, count, buffers);
 }

@@ -3,6 +3,8 @@
 #include "layer/core/session.h"
 #include "layer/shader/arm_shader.h"
 #include "layer/shader/contest_race.h"
+#include "layer/shader/optimize_retired.h"
+#include "layer/shader/optimized.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/pipeline_build.h"
 #include "layer/shader/recipe_shader.h"
@@ -61,6 +63,14 @@ static void finish_arm(struct pm_arm *arm)
     arm->shader = NULL;
 }
 
+/* The journal outlives the device: another one has nothing of what was built for this one. */
+static void unnote_arms(struct pm_contest *contest)
+{
+    for (uint32_t a = 0; contest->pipeline && a < contest->halving.count; a++)
+        if (contest->arms[a].built)
+            pm_optimizer_unnote(contest->arms[a].built);
+}
+
 void pm_contests_destroy(struct pm_contests *contests)
 {
     if (!contests)
@@ -68,6 +78,7 @@ void pm_contests_destroy(struct pm_contests *contests)
     pm_pipeline_list_finish(&contests->later);
     for (struct pm_contest *contest = contests->first, *next; contest; contest = next) {
         next = contest->next;
+        unnote_arms(contest);
         release_pipelines(contest);
         for (uint32_t a = 0; a < contest->halving.count; a++)
             finish_arm(&contest->arms[a]);

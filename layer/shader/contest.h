@@ -86,7 +86,7 @@ struct pm_contest {
 
 /* NULL: out of memory. What is given must outlive it. */
 struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journal *journal);
-/* Lets go of the pipelines. NULL is allowed. */
+/* Lets go of the pipelines, and of what the journal has of variants. NULL is allowed. */
 void pm_contests_destroy(struct pm_contests *contests);
 
 /* The contest of a shader, or of a specialized one (base; NULL: none), begun when there is none.

@@ -114,6 +114,39 @@ static void what_a_recording_has_stays_written_down(void **state)
     contested_close();
 }
 
+/* With its contest, in the middle of which a recording has a variant that may yet win. */
+static void end_device_in_the_middle(void)
+{
+    struct pm_shader_key keys[CONTESTED_MOST];
+    contested_run_until_count(contested.count + 1);
+    keep_a_recording();
+    assert_true(optimized_journal(keys, CONTESTED_MOST) > 0);
+    trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
+    pm_harness_close_device(&trying.h);
+}
+
+/* Whatever becomes of the game then, no device has what it tried on those before. More than one,
+ * since what goes with the pipeline may be off the journal by the time that the device goes. */
+static void another_device_has_nothing_of_it(void **state)
+{
+    enum { DEVICES = 4 };
+    (void)state;
+    const struct pm_harness_options defaults = {0};
+    struct pm_shader_key keys[CONTESTED_MOST];
+    contested_set_times(1);
+    contested_open();
+    for (int i = 0; i < DEVICES; i++) {
+        end_device_in_the_middle();
+        PM_CHECK(pm_harness_create_device(&trying.h, &defaults));
+        pm_harness_open_rest(&trying.h);
+        assert_int_equal(optimized_journal(keys, CONTESTED_MOST), 0);
+        trying.compute = optimized_compute(&trying.h);
+        contested.count = 0;
+        contested_index(trying.compute);
+    }
+    contested_close();
+}
+
 static void forget_log(void)
 {
     char log[300];
@@ -226,6 +259,7 @@ int main(void)
         PM_LAYERED_TEST(the_next_session_goes_on),
         PM_LAYERED_TEST(only_what_is_measured_is_written_down),
         PM_LAYERED_TEST(what_a_recording_has_stays_written_down),
+        PM_LAYERED_TEST(another_device_has_nothing_of_it),
         PM_LAYERED_TEST(a_driver_without_memory_ends_nothing),
         PM_LAYERED_TEST(the_next_session_tries_the_winner),
         PM_LAYERED_TEST(what_the_driver_crashed_at_takes_no_part),

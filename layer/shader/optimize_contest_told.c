@@ -33,8 +33,10 @@ static void end_confirmation(const struct pm_optimized *optimized, bool faster)
         return;
     }
     state = PM_CONTEST_OVER;
-    if (faster && atomic_compare_exchange_strong(&contest->state, &state, PM_CONTEST_WON)) {
-        pm_pipeline_reference(optimized->pipeline);
+    /* The contest has let go of the pipeline. What destroys it waits for the trials' lock, at most,
+     * until this is over. */
+    if (faster && atomic_compare_exchange_strong(&contest->state, &state, PM_CONTEST_WON) &&
+        pm_pipeline_try_reference(optimized->pipeline)) {
         atomic_store(&contest->won_late, optimized->pipeline);
         say_due(optimized->pipeline->device->optimizer, contest);
     }

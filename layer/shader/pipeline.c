@@ -91,6 +91,15 @@ void pm_pipeline_reference(struct pm_pipeline *pipeline)
     atomic_fetch_add(&pipeline->references, 1);
 }
 
+bool pm_pipeline_try_reference(struct pm_pipeline *pipeline)
+{
+    uint32_t references = atomic_load(&pipeline->references);
+    while (references > 0)
+        if (atomic_compare_exchange_weak(&pipeline->references, &references, references + 1))
+            return true;
+    return false;
+}
+
 static void destroy_optimized(struct pm_device *device, struct pm_optimized *optimized)
 {
     if (!optimized)

@@ -215,8 +215,11 @@ struct pm_pipeline *pm_pipeline_find_shader(struct pm_device *device, VkShaderEX
 /* A library that the layer remembers, referenced; NULL: unknown. */
 struct pm_pipeline *pm_pipeline_find_library(struct pm_device *device, VkPipeline handle);
 
-/* NULL is allowed for the second. */
+/* NULL is allowed for the last. */
 void pm_pipeline_reference(struct pm_pipeline *pipeline);
+/* false: nobody has a reference any more; it is being destroyed, and nothing was taken. For who has
+ * none, but knows that it is not yet freed. */
+bool pm_pipeline_try_reference(struct pm_pipeline *pipeline);
 void pm_pipeline_release(struct pm_pipeline *pipeline);
 
 /* Everything but the game's handle. NULL is allowed. */

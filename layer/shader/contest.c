@@ -399,6 +399,11 @@ bool pm_contest_winner(struct pm_contest *contest)
     return true;
 }
 
+const struct pm_specialized_shader *pm_contest_chosen(const struct pm_contest *contest)
+{
+    return contest->arms[contest->winner].shader;
+}
+
 void pm_contest_give_up(struct pm_contest *contest)
 {
     contest->arms[contest->winner].failed = true;

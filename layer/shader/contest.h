@@ -135,6 +135,10 @@ bool pm_contest_make(struct pm_contest *contest, uint32_t arm);
 /* Keeps what was seen of an arm, so that a later session goes on where this one ends. */
 void pm_contest_keep(const struct pm_contest *contest, uint32_t arm);
 
+/* The winner's shader. NULL: none was left that could be built when it ended, and what was found
+ * faster since was chosen before. */
+const struct pm_specialized_shader *pm_contest_chosen(const struct pm_contest *contest);
+
 /* It is over: keeps for later sessions what lost, and in memory what was chosen alone. won: the
  * winner was found faster once more. */
 void pm_contest_finish(struct pm_contest *contest, bool won);

@@ -174,13 +174,15 @@ void pm_contest_keep_winner(struct pm_optimizer *optimizer, const struct pm_cont
                             struct pm_pipeline *pipeline)
 {
     struct pm_error error = {0};
+    const struct pm_specialized_shader *chosen = pm_contest_chosen(contest);
+    if (!chosen)
+        return;
     const struct pm_optimized_build how = {
         .use = PM_USE_ANYWHERE,
         .cache = pm_pipeline_cache_get(optimizer->cache),
         .compiling = PM_COMPILE_ALL,
     };
-    struct pm_optimized *again =
-        pm_optimizer_build_with(pipeline, contest->arms[contest->winner].shader, &how, &error);
+    struct pm_optimized *again = pm_optimizer_build_with(pipeline, chosen, &how, &error);
     if (!again)
         return;
     atomic_store(&again->room, PM_ROOM_NONE);

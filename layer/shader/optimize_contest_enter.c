@@ -70,8 +70,9 @@ static bool enter(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,
         return true;
     contest->withheld = withheld;
     const enum pm_contest_state state = atomic_load(&contest->state);
+    const struct pm_specialized_shader *chosen = pm_contest_chosen(contest);
     if (state == PM_CONTEST_WON && !contest->pipeline)
-        return use_winner(optimizer, contest->arms[contest->winner].shader, pipeline);
+        return !chosen || use_winner(optimizer, chosen, pipeline);
     if (state != PM_CONTEST_OVER)
         join(optimizer, contest, pipeline);
     return true;

@@ -167,27 +167,37 @@ static bool goes_on(struct trial_track *track, const struct pm_timed *use)
            atomic_exchange(&track->mixed, use->turn) != use->turn;
 }
 
-/* Of the uses before that of this turn the latest was executed in so many instances. What comes
- * only in some frames has its turn as well, and both halves of a pair are of as many. */
-static void note_instances(struct trial_track *track, uint32_t turn, uint32_t instances)
+/* Of so many instances the one that is timed in a pair. */
+static uint32_t place_in(const struct pm_trial *trial, uint32_t pair, uint32_t instances)
+{
+    const uint32_t first = trial->seed & INT32_MAX;
+    return (first + pair) % (instances > 1 ? instances : 1);
+}
+
+/* Of the uses before this one the latest was executed in so many instances. What comes only in some
+ * frames has its turn as well, and both halves of a pair are of as many. Where the one whose turn
+ * it was did not come, as once there were many, fewer are taken to come at once. */
+static void note_instances(struct trial_track *track, const struct pm_timed *use,
+                           uint32_t instances)
 {
     const uint32_t most =
         instances > atomic_load(&track->most) ? instances : atomic_load(&track->most);
     uint32_t before = atomic_load(&track->before);
-    atomic_store(&track->most, is_first_half(turn) ? 0 : most);
-    if (!is_first_half(turn))
+    atomic_store(&track->most, is_first_half(use->turn) ? 0 : most);
+    if (!is_first_half(use->turn))
         return;
     if (most > before)
         before = most;
-    else if (turn / 2 % FORGETS == 0)
+    else if (use->turn / 2 % FORGETS == 0 || place_in(use->trial, use->pair - 1, before) >= most)
         before = (before + most) / 2;
     atomic_store(&track->before, before);
 }
 
 /* One more instance that executes the use; its number is among those, from 0 on. false: one of a
  * later use was counted. */
-static bool count_instance(struct trial_track *track, uint32_t turn, uint32_t *number)
+static bool count_instance(struct trial_track *track, const struct pm_timed *use, uint32_t *number)
 {
+    const uint32_t turn = use->turn;
     uint64_t counted = atomic_load(&track->counted), next;
     bool same;
     do {
@@ -199,7 +209,7 @@ static bool count_instance(struct trial_track *track, uint32_t turn, uint32_t *n
     } while (!atomic_compare_exchange_weak(&track->counted, &counted, next));
     *number = same ? (uint32_t)counted : 0;
     if (!same)
-        note_instances(track, turn, (uint32_t)counted);
+        note_instances(track, use, (uint32_t)counted);
     return true;
 }
 
@@ -208,10 +218,9 @@ static bool count_instance(struct trial_track *track, uint32_t turn, uint32_t *n
 static bool is_next(struct trial_track *track, const struct pm_timed *use)
 {
     uint32_t number;
-    if (!count_instance(track, use->turn, &number))
+    if (!count_instance(track, use, &number))
         return false;
-    const uint32_t before = atomic_load(&track->before), first = use->trial->seed & INT32_MAX;
-    return number == (first + use->pair) % (before > 1 ? before : 1);
+    return number == place_in(use->trial, use->pair, atomic_load(&track->before));
 }
 
 /* What executes it has ended, and so the use is over, in one step. instance: it could be timed.

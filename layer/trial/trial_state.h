@@ -48,7 +48,8 @@ struct trial_track {
      * are recorded now have, + 1 (0: none has begun), and in the upper half the latest that is
      * over, + 1 (0: none is); they change in one step. The latest that went on for an instance,
      * + 1. In how many instances was executed what was executed last, with its use, + 1, in the
-     * upper half; the most of the pair that is executed now; and how many are taken to come. What
+     * upper half; the most of the pair that is executed now; and how many are taken to come,
+     * which is noted behind the count: of two that end at once both may be timed, or none. What
      * was charged for the latest pair and is not settled. Uses that began since both sides were
      * timed; and which of them were since, as bits. */
     _Atomic uint64_t turns;

@@ -181,6 +181,20 @@ static void what_is_gone_is_forgotten(void **state)
         assert_int_equal(execute(join()), 1);
 }
 
+/* As shadows that are drawn anew now and then. */
+static void what_comes_many_times_at_once_costs_few_pairs(void **state)
+{
+    enum { MANY = 64, EACH = 60, FRAMES = 20 * EACH };
+    (void)state;
+    uint32_t timed = 0;
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        const struct pm_timed use = join();
+        for (uint32_t i = 0; i < (frame % EACH == EACH / 2 ? MANY : 1); i++)
+            timed += execute(use);
+    }
+    assert_in_range(timed, FRAMES * 3 / 4, FRAMES);
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 2, ROUNDS = 30000 };
@@ -496,6 +510,8 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_comes_in_some_frames_is_timed_too, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_gone_is_forgotten, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_comes_many_times_at_once_costs_few_pairs, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(instances_end_on_many_threads, set_up, tear_down),
         cmocka_unit_test_setup_teardown(with_both_sides_it_goes_on_once, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_what_could_have_no_part_it_does_not_count, set_up,

@@ -158,31 +158,31 @@ static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
 }
 
 /* While not armed: for a recording that cannot be chosen. The driver may refuse to begin, which the
- * record need not know then. behind: for one whose record is not where its hash points. */
-#define BEGIN(way, behind)                                                                         \
+ * record need not know then. behind_…: for one whose record is not where its hash points. */
+#define BEGIN(way)                                                                                 \
+    static PM_COLD VkResult behind_##way(VkCommandBuffer handle,                                   \
+                                         const VkCommandBufferBeginInfo *info)                     \
+    {                                                                                              \
+        struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));              \
+        if (command == NULL || !pm_command_begin_##way(command, info))                             \
+            return begin_long(handle, info);                                                       \
+        return pm_one.device->dispatch.BeginCommandBuffer(handle, info);                           \
+    }                                                                                              \
     static PM_FAST VKAPI_ATTR VkResult VKAPI_CALL begin_##way(                                     \
         VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
     {                                                                                              \
         struct pm_command *command = pm_lookup_glance(                                             \
             PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));        \
         if (PM_UNLIKELY(command == NULL))                                                          \
-            return behind(handle, info);                                                           \
+            return behind_##way(handle, info);                                                     \
         if (PM_UNLIKELY(!pm_command_begin_##way(command, info)))                                   \
             return begin_long(handle, info);                                                       \
         return pm_one.device->dispatch.BeginCommandBuffer(handle, info);                           \
     }
 
-static PM_COLD VkResult begin_behind(VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)
-{
-    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
-    if (command == NULL || !pm_command_begin_again(command, info))
-        return begin_long(handle, info);
-    return pm_one.device->dispatch.BeginCommandBuffer(handle, info);
-}
-
-BEGIN(again, begin_behind)
-BEGIN(learning, begin_long)
-BEGIN(followed, begin_long)
+BEGIN(again)
+BEGIN(learning)
+BEGIN(followed)
 
 VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
                                                              const VkCommandBufferBeginInfo *info)

@@ -1,0 +1,143 @@
+/* Which way a command buffer begins (layer/hooks/command_hooks.c), with a driver that looks. */
+#include "base/random.h"
+#include "layer/frame/command.h"
+#include "layer/hooks/hooks.h"
+#include "layer/hooks/registry.h"
+
+#include "tests/cmocka_includes.h"
+
+/* As the loader makes them: the first word says whose it is. */
+struct dispatchable {
+    const void *key;
+};
+enum { PLACES = 1 << 16, BUFFERS = 200 };
+
+static const int key;
+static struct dispatchable device_handle = {&key}, places[PLACES];
+static struct pm_sampling sampling;
+static struct pm_device device = {.handle = (VkDevice)&device_handle, .sampling = &sampling};
+static VkCommandBuffer buffers[BUFFERS];
+static uint32_t submits; /* that the record said as the driver began: the short way comes before */
+
+static VKAPI_ATTR VkResult VKAPI_CALL driver_begin(VkCommandBuffer handle,
+                                                   const VkCommandBufferBeginInfo *info)
+{
+    (void)info;
+    submits = atomic_load(&pm_command_of(&sampling, handle)->submits);
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL driver_create_pool(VkDevice handle,
+                                                         const VkCommandPoolCreateInfo *info,
+                                                         const VkAllocationCallbacks *allocator,
+                                                         VkCommandPool *out)
+{
+    (void)handle, (void)info, (void)allocator;
+    static uintptr_t last = 0;
+    *out = (VkCommandPool)++last;
+    return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL driver_allocate(VkDevice handle,
+                                                      const VkCommandBufferAllocateInfo *info,
+                                                      VkCommandBuffer *out)
+{
+    (void)handle;
+    struct pm_random random;
+    pm_random_init(&random, 1);
+    for (uint32_t i = 0; i < info->commandBufferCount; i++) {
+        struct dispatchable *place;
+        do {
+            place = &places[pm_random_next(&random) % PLACES];
+        } while (place->key != NULL);
+        place->key = &key;
+        out[i] = (VkCommandBuffer)place;
+    }
+    return VK_SUCCESS;
+}
+
+static const VkCommandBufferBeginInfo once = {.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+
+/* A device whose recordings are known to be made anew, with one of each buffer. */
+static int set_up(void **unused)
+{
+    (void)unused;
+    sampling.device = &device;
+    pm_lookup_init_of_pointers(&sampling.commands);
+    pm_lookup_init(&sampling.pools);
+    pm_lookup_init(&sampling.queries);
+    atomic_store(&sampling.learned, true);
+    device.dispatch.BeginCommandBuffer = driver_begin;
+    device.dispatch.CreateCommandPool = driver_create_pool;
+    device.dispatch.AllocateCommandBuffers = driver_allocate;
+    pm_registry_swap_recordings(pm_recording_table_swap);
+    assert_true(pm_registry_add_device(&device));
+    VkCommandPool pool;
+    const VkCommandPoolCreateInfo info = {.flags = 0};
+    assert_int_equal(pm_CreateCommandPool(device.handle, &info, NULL, &pool), VK_SUCCESS);
+    const VkCommandBufferAllocateInfo allocate = {.commandPool = pool,
+                                                  .commandBufferCount = BUFFERS};
+    assert_int_equal(pm_AllocateCommandBuffers(device.handle, &allocate, buffers), VK_SUCCESS);
+    for (int i = 0; i < BUFFERS; i++)
+        assert_int_equal(pm_BeginCommandBuffer(buffers[i], &once), VK_SUCCESS);
+    return 0;
+}
+
+static int tear_down(void **unused)
+{
+    (void)unused;
+    pm_registry_remove_device(&device);
+    pm_commands_destroy(&sampling);
+    pm_lookup_finish(&sampling.commands);
+    pm_lookup_finish(&sampling.pools);
+    pm_lookup_finish(&sampling.queries);
+    memset(&sampling, 0, sizeof sampling);
+    memset(places, 0, sizeof places);
+    atomic_store(&device.binds, 0);
+    atomic_store(&device.watched, 0);
+    return 0;
+}
+
+/* Whether it begins the short way what was submitted once. */
+static bool begins_short(VkCommandBuffer buffer)
+{
+    struct pm_command *command = pm_command_of(&sampling, buffer);
+    atomic_store(&command->submits, 1);
+    assert_int_equal(pm_BeginCommandBuffer(buffer, &once), VK_SUCCESS);
+    assert_int_equal(atomic_load(&command->submits), 0);
+    return submits == 0;
+}
+
+/* Wherever its record is in the table; there are some that are not where their hash points. */
+static void all_begin_short(void)
+{
+    int behind = 0;
+    for (int i = 0; i < BUFFERS; i++) {
+        behind += pm_lookup_glance(pm_one.command_slots, PM_KEY(buffers[i])) == NULL;
+        assert_true(begins_short(buffers[i]));
+    }
+    assert_true(behind > 0 && behind < BUFFERS);
+}
+
+static void whoever_is_behind_begins_as_short(void **unused)
+{
+    (void)unused;
+    all_begin_short();
+    atomic_store(&sampling.learned, false);
+    pm_registry_arm(&device, false);
+    all_begin_short();
+    assert_int_equal(atomic_load(&sampling.anew), BUFFERS);
+    pm_registry_follow(&device, 1);
+    /* The first one that follows. */
+    for (int i = 0; i < BUFFERS; i++)
+        begins_short(buffers[i]);
+    all_begin_short();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(whoever_is_behind_begins_as_short, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

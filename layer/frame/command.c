@@ -25,8 +25,6 @@ void pm_command_pool_add(struct pm_device *device, VkCommandPool handle,
     pool->handle = handle;
     pool->family = info->queueFamilyIndex;
     pool->is_protected = (info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT) != 0;
-    if (pool->is_protected)
-        pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
     if (!pm_lookup_put(&device->sampling->pools, PM_KEY(handle), pool))
         free(pool);
 }

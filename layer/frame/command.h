@@ -202,7 +202,8 @@ static inline bool pm_command_holds(const struct pm_command *command)
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */
 
-/* Remembers a pool that was created. Without memory for it its buffers are unknown. */
+/* Remembers a pool that was created; a protected one behind PM_BINDS_CAREFUL. Without memory for it
+ * its buffers are unknown. */
 void pm_command_pool_add(struct pm_device *device, VkCommandPool handle,
                          const VkCommandPoolCreateInfo *info);
 /* NULL: unknown, as VK_NULL_HANDLE is; sampling may be NULL too. */

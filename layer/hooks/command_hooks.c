@@ -31,8 +31,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateCommandPool(VkDevice handle,
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.CreateCommandPool(handle, info, allocator, out);
-    if (result == VK_SUCCESS && device->sampling != NULL)
-        pm_command_pool_add(device, *out, info);
+    if (result != VK_SUCCESS || device->sampling == NULL)
+        return result;
+    if ((info->flags & VK_COMMAND_POOL_CREATE_PROTECTED_BIT) != 0)
+        pm_registry_be_careful(device);
+    pm_command_pool_add(device, *out, info);
     return result;
 }
 

@@ -241,7 +241,7 @@ static bool start_sampling(struct pm_device *device)
          * specialized pipeline before, and what is bound must be known then. */
         if (device->optimizer != NULL &&
             (device->abilities.queries_see_shaders || device->scratch != NULL))
-            pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+            pm_registry_be_careful(device);
         start_trials(device);
         pm_poller_each_second(device->poller, each_second);
         return true;

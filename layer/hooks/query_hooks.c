@@ -107,7 +107,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
         return result;
     /* Pipeline statistics, performance, and what is not known count what a variant does. */
     if (!is_blind(info->queryType))
-        pm_binds_set(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+        pm_registry_be_careful(device);
     else if (pm_lookup_put(&sampling->queries, PM_KEY(*out), device))
         return result;
     atomic_store(&sampling->queries_see, true);

@@ -256,13 +256,24 @@ void pm_registry_swap_recordings(pm_recording_table_swapper *swap)
     pthread_mutex_unlock(&registry_lock);
 }
 
-void pm_registry_arm(struct pm_device *device, bool armed)
+static void set_binds(struct pm_device *device, uint32_t of, uint32_t bits)
 {
     pthread_mutex_lock(&registry_lock);
-    pm_binds_set(device, PM_BINDS_ARMED, armed ? PM_BINDS_ARMED : 0);
+    pm_binds_set(device, of, bits);
     if (pm_one.device == device)
         swap_tables(device);
     pthread_mutex_unlock(&registry_lock);
+}
+
+void pm_registry_arm(struct pm_device *device, bool armed)
+{
+    set_binds(device, PM_BINDS_ARMED, armed ? PM_BINDS_ARMED : 0);
+}
+
+void pm_registry_be_careful(struct pm_device *device)
+{
+    if (!pm_binds_any(device, PM_BINDS_CAREFUL))
+        set_binds(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
 }
 
 void pm_registry_follow(struct pm_device *device, uint64_t words)

@@ -92,6 +92,10 @@ bool pm_registry_is_empty(void);
 /* Makes draws on the device take the armed hooks, or the shortest way again. */
 void pm_registry_arm(struct pm_device *device, bool armed);
 
+/* There may be what sees what is bound (PM_BINDS_CAREFUL), for ever: recordings begin the way of
+ * those that are tracked. */
+void pm_registry_be_careful(struct pm_device *device);
+
 /* Makes recordings on the device that begin from now on follow these words of what is pushed, too,
  * for ever (watch.h). */
 void pm_registry_follow(struct pm_device *device, uint64_t words);

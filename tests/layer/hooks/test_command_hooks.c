@@ -38,6 +38,16 @@ static VKAPI_ATTR VkResult VKAPI_CALL driver_create_pool(VkDevice handle,
     return VK_SUCCESS;
 }
 
+static VKAPI_ATTR VkResult VKAPI_CALL driver_create_queries(VkDevice handle,
+                                                            const VkQueryPoolCreateInfo *info,
+                                                            const VkAllocationCallbacks *allocator,
+                                                            VkQueryPool *out)
+{
+    (void)handle, (void)info, (void)allocator;
+    *out = (VkQueryPool)(uintptr_t)1;
+    return VK_SUCCESS;
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL driver_allocate(VkDevice handle,
                                                       const VkCommandBufferAllocateInfo *info,
                                                       VkCommandBuffer *out)
@@ -69,6 +79,7 @@ static int set_up(void **unused)
     atomic_store(&sampling.learned, true);
     device.dispatch.BeginCommandBuffer = driver_begin;
     device.dispatch.CreateCommandPool = driver_create_pool;
+    device.dispatch.CreateQueryPool = driver_create_queries;
     device.dispatch.AllocateCommandBuffers = driver_allocate;
     pm_registry_swap_recordings(pm_recording_table_swap);
     assert_true(pm_registry_add_device(&device));
@@ -134,10 +145,49 @@ static void whoever_is_behind_begins_as_short(void **unused)
     all_begin_short();
 }
 
+static void touch_all(void)
+{
+    for (int i = 0; i < BUFFERS; i++)
+        pm_command_of(&sampling, buffers[i])->touched = true;
+}
+
+/* From what makes it necessary to know of every recording on, those begin short too of which
+ * something is known. */
+static void care_that_is_taken_later_changes_the_way(void **unused)
+{
+    (void)unused;
+    touch_all();
+    assert_false(begins_short(buffers[0]));
+    VkQueryPool queries;
+    VkQueryPoolCreateInfo info = {.queryType = VK_QUERY_TYPE_OCCLUSION};
+    touch_all();
+    assert_int_equal(pm_CreateQueryPool(device.handle, &info, NULL, &queries), VK_SUCCESS);
+    assert_false(begins_short(buffers[0]));
+    info.queryType = VK_QUERY_TYPE_RESULT_STATUS_ONLY_KHR;
+    touch_all();
+    assert_int_equal(pm_CreateQueryPool(device.handle, &info, NULL, &queries), VK_SUCCESS);
+    assert_true(pm_binds_any(&device, PM_BINDS_CAREFUL));
+    all_begin_short();
+}
+
+static void so_does_the_first_protected_pool(void **unused)
+{
+    (void)unused;
+    const VkCommandPoolCreateInfo info = {.flags = VK_COMMAND_POOL_CREATE_PROTECTED_BIT};
+    VkCommandPool pool;
+    touch_all();
+    assert_int_equal(pm_CreateCommandPool(device.handle, &info, NULL, &pool), VK_SUCCESS);
+    assert_true(pm_binds_any(&device, PM_BINDS_CAREFUL));
+    all_begin_short();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(whoever_is_behind_begins_as_short, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(care_that_is_taken_later_changes_the_way, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(so_does_the_first_protected_pool, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,8 +126,9 @@ struct pm_command {
     bool begun;   /* at least once */
     bool touched; /* something may be otherwise than where a recording begins that nothing is known
                      of: begin puts it right */
-    bool once;    /* the recording is for one submission; said of one that may be timed only */
-    bool repeats; /* it may be submitted more than once; likewise */
+    /* Said of every recording, however short the way that it began. */
+    bool once;         /* it is for one submission */
+    bool repeats;      /* it may be submitted more than once, as far as anyone knows */
     bool simultaneous; /* and while an earlier submission is under way */
     uint32_t again;    /* flags with which a begin may go the short way; PM_BEGINS_LONG: none */
     enum pm_condition recording; /* PM_RECORDING_SAMPLED or TIMED until it ends, else TRACKED */

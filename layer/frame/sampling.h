@@ -52,7 +52,8 @@ struct pm_sampling {
     _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
                                  command buffers concerns us */
     _Atomic int64_t begins;   /* outside windows: begins until one is sampled */
-    /* Whether the game keeps its recordings; PM_MOST_LEARNED at most. */
+    /* Whether the game keeps its recordings; PM_MOST_LEARNED at most, and one more for each thread
+     * that counts as that is reached: each looks and then adds. */
     _Atomic uint32_t again; /* submissions of one that was submitted before */
     _Atomic uint32_t anew;  /* recordings that are for one submission, or were given up after it */
     _Atomic uint64_t submission; /* number of the latest recording that executes others */

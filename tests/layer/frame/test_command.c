@@ -116,27 +116,49 @@ static void the_short_way_learns(void **unused)
     atomic_store(&sampling.anew, 0);
 }
 
+/* As a recording that bound, executed and pushed, and was submitted once. */
+static struct pm_command touched_in_all_ways(void)
+{
+    struct pm_command command = begun_with(ONCE, false);
+    command.plain = true;
+    command.lately.game[PM_COMPUTE] = command.lately.now[PM_COMPUTE] = 7;
+    command.bound[PM_COMPUTE] =
+        (struct pm_bound){.pipeline = (void *)&device, .game = 7, .kind = PM_BINDING_PROVEN};
+    command.touched = true;
+    command.active = PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK);
+    command.active_queries = command.executed_count = 1;
+    command.watched = command.area = 3;
+    command.scene = 2;
+    command.pushed.wanted = command.pushed.known[0] = command.pushed.known[1] = 5;
+    command.pushed.stays = 1;
+    command.pushed.ranges = (void *)&device;
+    atomic_store(&command.submits, 1);
+    return command;
+}
+
 /* The way into a recording of which something is known, while all are to be known of: it begins as
- * one that nothing is bound or active in. */
+ * one that nothing is bound, pushed or active in. One that holds something goes the long way, which
+ * lets go of it. */
 static void what_was_touched_is_forgotten(void **unused)
 {
     (void)unused;
     const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
+    const uint64_t watched = 6;
     atomic_store(&sampling.learned, true);
-    for (int held = 0; held < 2; held++) {
-        struct pm_command command = begun_with(ONCE, false);
-        command.bound[PM_COMPUTE] =
-            (struct pm_bound){.pipeline = (void *)&command, .game = 7, .kind = PM_BINDING_PROVEN};
-        command.touched = true;
-        command.active = PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK);
-        command.active_queries = command.executed_count = 1;
-        command.watched = command.area = 3;
-        command.scene = 2;
-        atomic_store(&command.submits, 1);
+    atomic_store(&device.watched, watched);
+    enum { NOTHING, USES, HOLDS, SCRATCH, ALL };
+    for (int holds = NOTHING; holds < ALL; holds++) {
+        const bool held = holds != NOTHING;
+        struct pm_command command = touched_in_all_ways();
         assert_false(pm_command_begin_again(&command, &once));
         assert_false(pm_command_begin_followed(&command, &often));
-        command.hold_count = (uint32_t)held;
-        assert_int_equal(pm_command_begin_followed(&command, &once), held == 0);
+        command.use_count = holds == USES;
+        command.hold_count = holds == HOLDS;
+        command.scratch.held = holds == SCRATCH;
+        assert_int_equal(pm_command_begin_followed(&command, &once), !held);
+        assert_int_equal(command.plain, held);
+        assert_int_equal(command.lately.game[PM_COMPUTE] != 0, held);
+        assert_int_equal(command.lately.now[PM_COMPUTE] != 0, held);
         assert_int_equal(command.bound[PM_COMPUTE].pipeline != NULL, held);
         assert_int_equal(command.bound[PM_COMPUTE].kind,
                          held ? PM_BINDING_PROVEN : PM_BINDING_GAME);
@@ -146,9 +168,17 @@ static void what_was_touched_is_forgotten(void **unused)
         assert_int_equal(command.watched, held * 3);
         assert_int_equal(command.area, held * 3);
         assert_int_equal(command.scene != PM_SCENE_NONE, held);
-        assert_int_equal(command.touched, held);
+        assert_int_equal(command.pushed.wanted, held ? 5 : watched);
+        assert_int_equal(command.pushed.known[0] | command.pushed.known[1], held * 5);
+        assert_int_equal(command.pushed.stays, held);
+        assert_int_equal(command.pushed.ranges != NULL, held);
+        assert_true(command.touched); /* what it follows is forgotten in the end, too */
         assert_int_equal(atomic_load(&command.submits), held);
     }
+    atomic_store(&device.watched, 0);
+    struct pm_command command = touched_in_all_ways();
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_false(command.touched);
     atomic_store(&sampling.learned, false);
 }
 

@@ -1,7 +1,6 @@
 #include "layer/hooks/libm.h"
 
 #include <dlfcn.h>
-#include <gnu/lib-names.h>
 #include <stddef.h>
 
 static struct {
@@ -17,7 +16,7 @@ static bool found;
  * found is libm's, or of a library that libm needs. */
 __attribute__((constructor(101))) static void find(void)
 {
-    void *library = dlopen(LIBM_SO, RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
+    void *library = dlopen("libm.so.6", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     if (library == NULL)
         return;
     bool all = true;

@@ -3,7 +3,6 @@
 #include "layer/core/session.h"
 #include "layer/shader/arm_shader.h"
 #include "layer/shader/contest_race.h"
-#include "layer/shader/optimize_retired.h"
 #include "layer/shader/optimized.h"
 #include "layer/shader/pipeline.h"
 #include "layer/shader/pipeline_build.h"
@@ -68,7 +67,7 @@ static void unnote_arms(struct pm_contest *contest)
 {
     for (uint32_t a = 0; contest->pipeline && a < contest->halving.count; a++)
         if (contest->arms[a].built)
-            pm_optimizer_unnote(contest->arms[a].built);
+            pm_optimized_unnote(contest->arms[a].built);
 }
 
 void pm_contests_destroy(struct pm_contests *contests)

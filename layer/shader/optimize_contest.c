@@ -70,7 +70,7 @@ static void replace_pipeline(struct pm_optimizer *optimizer, struct pm_contest *
     }
     for (uint32_t a = 0; a < contest->halving.count; a++) {
         if (contest->arms[a].built)
-            pm_optimizer_unnote(contest->arms[a].built);
+            pm_optimized_unnote(contest->arms[a].built);
         contest->arms[a].built = NULL;
     }
     contest->measuring = false;

@@ -102,7 +102,7 @@ static bool note(const struct pm_optimizer *optimizer, const struct pm_arm *arm,
 void pm_contest_note_chosen(struct pm_optimizer *optimizer, const struct pm_arm *arm)
 {
     pm_journal_write(optimizer->journal, &arm->shader->key, NULL);
-    pm_optimizer_unnote(arm->built);
+    pm_optimized_unnote(arm->built);
 }
 
 void pm_contest_unnote_measured(struct pm_contest *contest)
@@ -111,7 +111,7 @@ void pm_contest_unnote_measured(struct pm_contest *contest)
         struct pm_optimized *built = contest->arms[a].built;
         const bool measured = a == contest->current && contest->measuring;
         if (built && !measured && pm_hold_is_idle(built->candidate.hold))
-            pm_optimizer_unnote(built);
+            pm_optimized_unnote(built);
     }
 }
 

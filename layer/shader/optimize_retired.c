@@ -7,20 +7,13 @@
 
 enum { LOOK = 64 /* heartbeats */ };
 
-void pm_optimizer_unnote(struct pm_optimized *optimized)
-{
-    if (optimized->noted)
-        pm_journal_gone(optimized->candidate.entry);
-    optimized->noted = false;
-}
-
 /* false: a recording holds it. */
 static bool empty(struct pm_optimizer *optimizer, struct pm_optimized *optimized)
 {
     if (!pm_hold_is_free(optimized->candidate.hold))
         return false;
     pm_optimized_empty(optimizer->device, optimized);
-    pm_optimizer_unnote(optimized);
+    pm_optimized_unnote(optimized);
     optimizer->device->pipelines->released(optimizer->device);
     return true;
 }
@@ -44,7 +37,7 @@ static void take_out(struct pm_optimizer *optimizer, struct pm_optimized **link)
 {
     struct pm_optimized *optimized = *link;
     *link = optimized->next_retired;
-    pm_optimizer_unnote(optimized);
+    pm_optimized_unnote(optimized);
     atomic_fetch_sub(&optimizer->retired_count, 1);
     pm_pipeline_release(optimized->pipeline);
 }

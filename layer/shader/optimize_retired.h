@@ -9,8 +9,6 @@
 
 #include "layer/shader/optimizer.h"
 
-/* The journal has it no more, if it had it as what is tried for a while. */
-void pm_optimizer_unnote(struct pm_optimized *optimized);
 /* A variant is out of its contest: what was built goes, and the journal's note of it, once no
  * recording holds it. */
 void pm_optimizer_retire(struct pm_optimizer *optimizer, struct pm_optimized *optimized);

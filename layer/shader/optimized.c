@@ -23,6 +23,13 @@ void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized
     }
 }
 
+void pm_optimized_unnote(struct pm_optimized *optimized)
+{
+    if (optimized->noted)
+        pm_journal_gone(optimized->candidate.entry);
+    optimized->noted = false;
+}
+
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized)
 {
     pm_optimized_empty(device, optimized);

@@ -37,4 +37,6 @@ struct pm_optimized {
 
 /* No recording names it, and none will: destroys what was built and gives back its room. */
 void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized);
+/* The journal has it no more, if it had it as what is tried for a while. The job's thread. */
+void pm_optimized_unnote(struct pm_optimized *optimized);
 void pm_optimized_destroy(struct pm_device *device, struct pm_optimized *optimized);

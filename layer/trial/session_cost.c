@@ -31,17 +31,21 @@ static bool may_begin(const struct pm_session_trials *trials,
 enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,
                                         const struct pm_specialized_shader *shader)
 {
+    const bool proven = shader->part.ratio > 0;
+    /* Where it samples what the program keeps nobody would know how much longer the session is. */
+    const bool timed = pm_sampling_times_kept(trials->device->sampling);
     /* What is proven need not wait, but its original does. */
-    if (shader->part.ratio > 0 && pm_budget_owes(trials->budget, pm_now()))
+    if (proven && (!timed || pm_budget_owes(trials->budget, pm_now())))
         return PM_SESSION_VARIANT;
-    if (shader->session != PM_SESSION_VARIANT || shader->part.ratio > 0)
+    if (shader->session != PM_SESSION_VARIANT || proven)
         return shader->session;
-    if (!may_begin(trials, shader)) {
+    if (!timed || !may_begin(trials, shader)) {
         char key[PM_SHADER_KEY_TEXT];
         pm_shader_key_format(&shader->key, key);
         pm_log_debug(trials->device->instance->log, "a specialized shader %.12s waits: %s", key,
-                     trials->untried > 0 ? "another one is tried in this session"
-                                         : "trials have taken enough for now");
+                     !timed                ? "this session samples what is submitted again"
+                     : trials->untried > 0 ? "another one is tried in this session"
+                                           : "trials have taken enough for now");
         return shader->part.otherwise;
     }
     trials->untried++;

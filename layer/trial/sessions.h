@@ -12,7 +12,7 @@
  *
  * A recording that the game keeps is either timed or sampled. Which, one lot says for all of them
  * in the session (pm_sampling_times_kept), since some of them alone say nothing: a session that
- * samples them is none of the trial.
+ * samples them is none of the trial, and draws with what it would draw with without one.
  *
  * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
  * follow each other the lot said which side came first, so that under no difference a pair's

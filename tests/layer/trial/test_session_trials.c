@@ -135,6 +135,28 @@ static void try_over_sessions(bool draws, uint64_t variant_cost, const char *out
     assert_int_equal(sides[1], 8);
 }
 
+/* Sessions that sample what the program keeps, by their lots: nothing is timed in them. How many
+ * draw with the variant. */
+static int sampling_sessions(uint64_t variant_cost)
+{
+    enum { SEEDS = 3 };
+    static const char used[] = "is used in this session, to be timed";
+    const uint32_t timed = optimized_logged(SESSION_TIMED), before = optimized_logged(used);
+    unsetenv("PIECEMEAL_SAMPLER_KINDS");
+    pm_layered_sample_all("0.01");
+    for (int i = 1; i <= SEEDS; i++) {
+        set_seed(i);
+        (void)steady_session(variant_cost, false, "");
+    }
+    setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "1", 1);
+    (void)steady_session(variant_cost, false, "");
+    optimized_assert_logged(SESSION_TIMED, timed);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    unsetenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY");
+    unsetenv("PIECEMEAL_SAMPLER_API_PROBABILITY");
+    return (int)(optimized_logged(used) - before);
+}
+
 /* Some shader's, so that there may be something to make in the background of any. */
 static void know_values(void)
 {
@@ -157,6 +179,8 @@ static void sessions_alternate(void **state)
     const uint64_t position = pm_harness_driver()->position();
     assert_int_equal(steady_session(80000, false, ""), 1);
     assert_int_equal(pm_calls_of(pm_harness_driver(), position, "vkCmdWriteTimestamp"), 0);
+    setenv("PIECEMEAL_OPTIMIZE_RETRY_SHARE", "1", 1);
+    assert_int_equal(sampling_sessions(80000), 4);
     /* But for a share of the sessions, of which each has a partner with the other side: what has
      * become slower since goes. */
     for (int i = 0; i < 2; i++) {
@@ -167,6 +191,21 @@ static void sessions_alternate(void **state)
     }
     optimized_assert_logged("2 pairs of sessions: dropped", 1);
     assert_int_equal(steady_session(130000, false, ""), 0);
+}
+
+/* A session that times nothing of it would not know how much slower it is. */
+static void no_untried_one_where_nothing_is_timed(void **state)
+{
+    (void)state;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.005", 1);
+    assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
+    /* So the variant is the one that is missing. */
+    set_seed(1);
+    assert_int_equal(steady_session(120000, false, SESSION_TIMED), 0);
+    assert_int_equal(sampling_sessions(120000), 0);
+    assert_int_equal(steady_session(120000, false, SESSION_TIMED), 1);
 }
 
 static void render_passes_too(void **state)
@@ -493,6 +532,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(sessions_alternate),
+        PM_LAYERED_TEST(no_untried_one_where_nothing_is_timed),
         PM_LAYERED_TEST(render_passes_too),
         PM_LAYERED_TEST(no_side_where_there_is_no_time_for_the_variant),
         PM_LAYERED_TEST(a_slower_one_is_dropped),

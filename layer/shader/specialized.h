@@ -28,6 +28,7 @@ enum pm_session_side {
 struct pm_session_part {
     enum pm_session_side otherwise; /* the side where an untried variant has to wait */
     uint32_t share; /* of a session's time that what draws with the original took, in millionths */
+    uint64_t time;  /* nanoseconds that each such use took, on average */
     double ratio;   /* time with it over time without by the verdict; 0: there is none */
 };
 

@@ -263,6 +263,17 @@ static bool is_of_variant(const struct pm_specialized_kept *kept,
     return (pm_random_mix(of_trial + variant->sessions.count) & 1) != 0;
 }
 
+/* What a use takes, on average. */
+static uint64_t time_of(const struct pm_session_half *half)
+{
+    uint64_t sum = 0, count = 0;
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        sum += half->nanoseconds[i];
+        count += half->nanoseconds[i] > 0;
+    }
+    return count > 0 ? sum / count : 0;
+}
+
 /* Before anybody draws with an untried variant it is known what the original takes. The variant may
  * have to wait: with the original as the other half, timed once more, where that waits. */
 static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
@@ -271,7 +282,9 @@ static enum pm_session_side side_of(const struct pm_specialized_kept *kept,
 {
     const struct pm_session_half *own = &variant->sessions.own;
     const bool known = pm_session_half_waits(own, now);
-    *part = (struct pm_session_part){.otherwise = PM_SESSION_NONE, .share = known ? own->share : 0};
+    *part = (struct pm_session_part){.otherwise = PM_SESSION_NONE,
+                                     .share = known ? own->share : 0,
+                                     .time = known ? time_of(own) : 0};
     if (pm_kept_verdict(variant, now) == PM_VERDICT_FASTER)
         part->ratio = variant->ratio;
     if (!is_of_variant(kept, variant, now))

@@ -57,13 +57,12 @@ enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,
 
 void pm_session_counts(struct pm_session_use *use)
 {
-    struct pm_session_trial *trial = use->trial;
-    int64_t none = 0;
-    if (atomic_load_explicit(&trial->done, memory_order_relaxed))
-        return;
     atomic_fetch_add_explicit(&use->times, 1, memory_order_relaxed);
-    if (atomic_load_explicit(&trial->from, memory_order_relaxed) == 0)
-        atomic_compare_exchange_strong(&trial->from, &none, pm_now());
+}
+
+static uint64_t heartbeat_of(const struct pm_session_trial *trial)
+{
+    return pm_sampling_trial_heartbeat(trial->owner->device->sampling);
 }
 
 void pm_session_begins_share(struct pm_session_trial *trial)
@@ -71,6 +70,7 @@ void pm_session_begins_share(struct pm_session_trial *trial)
     if (trial->since != 0)
         return;
     trial->since = pm_now();
+    trial->since_heartbeat = heartbeat_of(trial);
     for (int i = 0; i < PM_SESSION_USES; i++)
         trial->uses[i].before = atomic_load(&trial->uses[i].times);
 }
@@ -91,24 +91,33 @@ uint32_t pm_session_share(const struct pm_session_trial *trial, const struct pm_
 /* Whose frames would be shorter if nothing were tried: those with an untried variant that is
  * slower, and those with the game's own where the variant was found faster. Before it is known, the
  * one is taken to be twice as slow. */
-double pm_session_expected(const struct pm_session_trial *trial)
+void pm_session_expects(struct pm_session_trial *trial)
 {
     const struct pm_session_part *part = &trial->shader->part;
-    const double share = part->share / MILLION;
+    const double time = (double)part->time;
+    double more = 0;
     if (trial->side == PM_SESSION_VARIANT)
-        return part->ratio > 0 ? 0 : share / (1 + share);
-    return part->ratio > 0 && part->ratio < 1 ? share * (1 - part->ratio) : 0;
+        more = part->ratio > 0 ? 0 : time;
+    else if (part->ratio > 0 && part->ratio < 1)
+        more = time * (1 - part->ratio);
+    for (int i = 0; i < PM_SESSION_USES; i++)
+        trial->uses[i].more = more;
 }
 
-/* Under the lock. */
+/* By what was submitted: while nothing is, nothing takes longer. Under the lock. */
 static void charge(struct pm_session_trial *trial, int64_t now)
 {
-    const int64_t from = atomic_load(&trial->from);
-    const int64_t all = from != 0 && now > from ? (int64_t)(trial->more * (double)(now - from)) : 0;
-    if (all == trial->charged)
+    const double passed = (double)(heartbeat_of(trial) - trial->done_heartbeat);
+    double all = 0;
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        const struct pm_session_use *use = &trial->uses[i];
+        all += use->more * (atomic_load(&use->times) + use->rate * passed);
+    }
+    const int64_t charged = (int64_t)all;
+    if (charged == trial->charged)
         return;
-    pm_budget_charge_session(trial->owner->budget, all - trial->charged, now);
-    trial->charged = all;
+    pm_budget_charge_session(trial->owner->budget, charged - trial->charged, now);
+    trial->charged = charged;
 }
 
 void pm_session_trials_each_second(struct pm_session_trials *trials)
@@ -128,6 +137,8 @@ void pm_session_trials_each_second(struct pm_session_trials *trials)
 static void withdraw(struct pm_session_trial *trial)
 {
     trial->left = true;
+    for (int i = 0; i < PM_SESSION_USES; i++)
+        trial->uses[i].rate = 0;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
         c->withdraw(c);
 }
@@ -142,18 +153,39 @@ static void log_withdrawn(const struct pm_session_trial *trial, double ratio)
                 key, 100 * ratio);
 }
 
+/* Of what is recorded anew nothing is counted from now on: it goes on as often. Under the lock. */
+static void foresee(struct pm_session_trial *trial)
+{
+    trial->done_heartbeat = heartbeat_of(trial);
+    const uint64_t passed = trial->done_heartbeat - trial->since_heartbeat;
+    for (int i = 0; i < PM_SESSION_USES; i++) {
+        struct pm_session_use *use = &trial->uses[i];
+        const uint32_t times = atomic_load(&use->times) - use->before;
+        use->rate = atomic_load(&use->slot) != 0 && passed > 0 ? (double)times / (double)passed : 0;
+    }
+}
+
+/* The part of what the uses take by which they are longer than without the trial. ratio 0: it is
+ * not known. */
+static double longer_by(const struct pm_session_trial *trial, double ratio)
+{
+    const double proven = trial->shader->part.ratio;
+    /* Of what earlier sessions proved it is no trial that makes it slower. */
+    if (trial->side == PM_SESSION_VARIANT)
+        return proven > 0 ? 0 : ratio > 0 ? 1 - 1 / ratio : 0.5;
+    return proven > 0 && proven < 1 ? 1 - proven : 0;
+}
+
 void pm_session_weigh(struct pm_session_trial *trial, const struct pm_session_half *half,
                       const struct pm_session_half *own)
 {
     const bool variant = trial->side == PM_SESSION_VARIANT;
     const double ratio = variant && own->there ? pm_session_ratio(half, own) : 0;
-    const double share = half->share / MILLION, proven = trial->shader->part.ratio;
     pthread_mutex_lock(&trial->owner->lock);
-    /* Of what earlier sessions proved it is no trial that makes it slower. */
-    if (variant && ratio > 0)
-        trial->more = proven > 0 ? 0 : share * (1 - 1 / ratio);
-    else if (!variant && trial->more > 0)
-        trial->more = share * (1 - proven);
+    foresee(trial);
+    for (int i = 0; i < PM_SESSION_USES; i++)
+        if (half->nanoseconds[i] > 0)
+            trial->uses[i].more = longer_by(trial, ratio) * (double)half->nanoseconds[i];
     if (ratio >= MUCH_SLOWER)
         withdraw(trial);
     charge(trial, pm_now());

@@ -22,6 +22,9 @@ struct pm_session_use {
     uint32_t count;         /* the poller's */
     _Atomic uint32_t times; /* that it was submitted */
     uint32_t before;        /* of them, those before the first time of its trial; the poller's */
+    double rate; /* submissions a heartbeat, of what comes again in each frame: those after
+                    the trial is done are not counted; under the lock */
+    double more; /* nanoseconds, by which each is longer than without the trial; likewise */
     uint64_t work;
     _Atomic bool missed; /* it cannot be timed */
     uint64_t samples[SESSION_SAMPLES];
@@ -38,11 +41,10 @@ struct pm_session_trial {
     struct pm_session_use uses[PM_SESSION_USES];
     struct pm_candidate *first; /* that are bound for it; under the lock */
     bool left;                  /* likewise: none is bound any more */
-    _Atomic int64_t from;       /* pm_now() when one of its uses was first submitted; 0: none was */
     int64_t since;              /* pm_now() when its first time was there: a driver may compile
                                    before that; the poller's */
-    double more;                /* of the session's time since then, by which it is longer than
-                                   without the trial; under the lock */
+    uint64_t since_heartbeat;   /* the same in heartbeats */
+    uint64_t done_heartbeat;    /* when its part was over; under the lock */
     int64_t charged;            /* nanoseconds; likewise */
 };
 
@@ -67,8 +69,9 @@ bool pm_session_is_in_order(const struct pm_command *command);
 enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,
                                         const struct pm_specialized_shader *shader);
 
-/* Of the session's time, by which it is longer than without the trial, before anything is timed. */
-double pm_session_expected(const struct pm_session_trial *trial);
+/* By how much each use is longer than without the trial, before anything is timed. Before anybody
+ * else has it. */
+void pm_session_expects(struct pm_session_trial *trial);
 
 /* There is a time of it; the first one begins the time of which the uses have a share. The
  * poller's.

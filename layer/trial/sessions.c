@@ -66,11 +66,11 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
     trial->named.original = shader->original;
     trial->named.environment = shader->environment;
     trial->side = pm_session_side_of(trials, shader);
-    trial->more = pm_session_expected(trial);
     /* It waits, and is bound meanwhile. */
     trial->done = trial->side != shader->session && trial->side == PM_SESSION_VARIANT;
     for (int i = 0; i < PM_SESSION_USES; i++)
         trial->uses[i].trial = trial;
+    pm_session_expects(trial);
     trials->trials[count] = trial;
     atomic_store(&trials->count, count + 1);
     return trial;

@@ -3,6 +3,7 @@
 #include "tests/layer/trial/trying.h"
 
 #include "base/file.h"
+#include "profile/pairs_store.h"
 #include "profile/session_status.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/shader_rewrite.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -21,6 +23,11 @@ enum {
 #define WITHDRAWN "it is bound no more in this session"
 #define OF_NO_PAIR "this one is of none"
 
+/* Submissions more that a session has at its end; and those until it has timed enough before. */
+static int further_submissions;
+static bool until_enough;
+static int64_t submissions; /* so far */
+
 static void set_seed(int number)
 {
     char text[16];
@@ -30,6 +37,7 @@ static void set_seed(int number)
 
 static void submit_often(VkCommandBuffer buffer)
 {
+    submissions += SUBMISSIONS;
     for (int i = 0; i < SUBMISSIONS; i++) {
         pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
         PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
@@ -106,6 +114,10 @@ static int steady_session(uint64_t variant_cost, bool draws, const char *until_l
            patience(&until))
         submit_often(buffer);
     submit_often(buffer);
+    while (until_enough && optimized_logged(SESSION_TIMED) == logged && patience(&until))
+        submit_often(buffer);
+    for (int i = 0; i < further_submissions; i += SUBMISSIONS)
+        submit_often(buffer);
     usleep(trying.linger);
     if (is_timed)
         assert_int_equal(record(draws, &later),
@@ -273,27 +285,59 @@ static void a_much_slower_one_is_dropped_at_once(void **state)
     optimized_assert_logged(WITHDRAWN, 1);
 }
 
+/* What the game's trials owe. */
+static int64_t owed(void)
+{
+    struct pm_pairs_store *store = pm_pairs_store_open(NULL, "game", "any build");
+    const int64_t nanoseconds = pm_pairs_store_owed(store, time(NULL));
+    pm_pairs_store_close(store);
+    return nanoseconds;
+}
+
 static void forget(void *user, const char *path)
 {
     (void)user;
     unlink(path);
 }
 
+/* By its submissions alone: while there are none nothing takes longer. */
+static void what_is_submitted_is_charged(void **state)
+{
+    (void)state;
+    enum { MICROSECONDS = 500000, LONGER = 20000 };
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.0001", 1);
+    assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
+    set_seed(1);
+    assert_int_equal(steady_session(120000, false, SESSION_TIMED), 0);
+    assert_int_equal(owed(), 0);
+    trying.linger = MICROSECONDS;
+    until_enough = true;
+    submissions = 0;
+    assert_int_equal(steady_session(120000, false, SESSION_TIMED), 1);
+    until_enough = false;
+    const int64_t charged = submissions * LONGER;
+    assert_true(charged > 0);
+    assert_in_range(owed(), charged * 9 / 10, charged * 11 / 10);
+}
+
 /* While trials have not paid for it no other session draws with an untried variant. */
 static void what_a_slower_session_took_is_paid(void **state)
 {
     (void)state;
-    enum { SESSIONS = 8, MICROSECONDS = 100000 };
+    enum { SESSIONS = 8, FURTHER = 3000 };
     int slower = 0, number = 0;
     trying_prepare_sessions();
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.005", 1);
     assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
+    further_submissions = FURTHER;
     while (slower == 0 && number < 40) {
         set_seed(number++);
-        trying.linger = MICROSECONDS;
         slower += steady_session(120000, false, SESSION_TIMED);
     }
+    further_submissions = 0;
     assert_int_equal(slower, 1);
     for (int i = 0; i < SESSIONS; i++) {
         set_seed(number++);
@@ -538,6 +582,7 @@ int main(void)
         PM_LAYERED_TEST(a_slower_one_is_dropped),
         PM_LAYERED_TEST(a_slower_one_is_dropped_early),
         PM_LAYERED_TEST(a_much_slower_one_is_dropped_at_once),
+        PM_LAYERED_TEST(what_is_submitted_is_charged),
         PM_LAYERED_TEST(what_a_slower_session_took_is_paid),
         PM_LAYERED_TEST(few_untried_ones_at_once),
         PM_LAYERED_TEST(testing_leaves_them_alone),

@@ -92,10 +92,12 @@ static char *path_of(const struct pm_pairs_store *store, const struct pm_shader_
     return path;
 }
 
-static char *path_of_owed(const struct pm_pairs_store *store)
+static char *path_of_owed(const struct pm_pairs_store *store, enum pm_owed_by by)
 {
+    static const char *const names[] = {
+        [PM_OWED_IN_TURN] = "owed", [PM_OWED_OVER_SESSIONS] = "owed over sessions"};
     char *name = NULL;
-    if (asprintf(&name, "owed\n%s", store->game) < 0)
+    if (asprintf(&name, "%s\n%s", names[by], store->game) < 0)
         return NULL;
     char *path = path_named(store, name);
     free(name);
@@ -210,13 +212,21 @@ static uint64_t hash_of_owed(const struct owed *owed)
     return XXH3_64bits(&owed->at, sizeof *owed - offsetof(struct owed, at));
 }
 
-int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now)
+int64_t pm_owed_within(enum pm_owed_by by, int64_t nanoseconds)
 {
-    char *path = store != NULL ? path_of_owed(store) : NULL;
-    if (path == NULL)
-        return 0;
-    struct pm_buffer file;
+    const int64_t most = by == PM_OWED_IN_TURN ? PM_MOST_OWED : PM_MOST_OWED_OVER_SESSIONS,
+                  least = by == PM_OWED_IN_TURN ? 0 : -PM_MOST_OWED_OVER_SESSIONS;
+    return nanoseconds < least ? least : nanoseconds > most ? most : nanoseconds;
+}
+
+/* All zero: there is nothing. */
+static struct owed read_owed(const struct pm_pairs_store *store, enum pm_owed_by by, int64_t now)
+{
     struct owed owed = {.nanoseconds = 0};
+    char *path = store != NULL ? path_of_owed(store, by) : NULL;
+    if (path == NULL)
+        return owed;
+    struct pm_buffer file;
     pm_buffer_init(&file, MOST_BYTES);
     const bool read = pm_file_read(path, &file, NULL) && file.size == sizeof owed;
     if (read)
@@ -225,26 +235,32 @@ int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now)
     free(path);
     const bool good = read && memcmp(owed.magic, owed_magic, sizeof owed_magic) == 0 &&
                       owed.hash == hash_of_owed(&owed) && is_of_late(owed.at, now) &&
-                      owed.nanoseconds >= 0 && owed.nanoseconds <= PM_MOST_OWED;
-    return good ? owed.nanoseconds : 0;
+                      owed.nanoseconds == pm_owed_within(by, owed.nanoseconds);
+    return good ? owed : (struct owed){.nanoseconds = 0};
 }
 
-static int64_t within(int64_t nanoseconds)
+int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, enum pm_owed_by by, int64_t now)
 {
-    return nanoseconds < 0 ? 0 : nanoseconds > PM_MOST_OWED ? PM_MOST_OWED : nanoseconds;
+    return read_owed(store, by, now).nanoseconds;
 }
 
-bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
-                        struct pm_error *error)
+bool pm_pairs_store_owe(struct pm_pairs_store *store, enum pm_owed_by by, int64_t now, int64_t more,
+                        int64_t paid, struct pm_error *error)
 {
     if (store == NULL)
         return true;
     if (!make_folder(store, error))
         return false;
-    struct owed owed = {.at = now, .nanoseconds = within(pm_pairs_store_owed(store, now) + more)};
+    struct owed owed = read_owed(store, by, now);
+    const int64_t left = owed.nanoseconds + more;
+    /* What is paid makes it no younger. */
+    if (owed.at == 0 || llabs(left) > llabs(owed.nanoseconds))
+        owed.at = now;
+    owed.nanoseconds =
+        pm_owed_within(by, left > 0 && paid > 0 ? (left > paid ? left - paid : 0) : left);
     memcpy(owed.magic, owed_magic, sizeof owed_magic);
     owed.hash = hash_of_owed(&owed);
-    char *path = path_of_owed(store);
+    char *path = path_of_owed(store, by);
     if (path == NULL)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory to keep what trials owe");
     const bool kept = pm_file_put(path, &owed, sizeof owed, error);

@@ -45,17 +45,29 @@ bool pm_pairs_store_keep(struct pm_pairs_store *store, const struct pm_shader_ke
                          const struct pm_environment *environment, int64_t now,
                          const struct pm_kept_pairs *pairs, struct pm_error *error);
 
-/* Nanoseconds: at 0.5 %, what two days and a half of play have. One session of an hour that draws
- * with a variant throughout which makes frames a fifth longer takes most of it. */
-#define PM_MOST_OWED INT64_C(1000000000000)
+/* Whose debt it is: each has its own. */
+enum pm_owed_by {
+    PM_OWED_IN_TURN,       /* trials within a session */
+    PM_OWED_OVER_SESSIONS, /* sessions that drew with an untried variant; below 0: more was saved */
+    PM_OWED_BY
+};
+
+/* Nanoseconds that are owed at most: at 0.5 %, what half an hour of play has, and at half of that
+ * what seven hours have. */
+#define PM_MOST_OWED INT64_C(10000000000)
+#define PM_MOST_OWED_OVER_SESSIONS INT64_C(60000000000)
+
+/* What is owed of a debt, of which more than the most is forgiven, and what was saved, too. */
+int64_t pm_owed_within(enum pm_owed_by by, int64_t nanoseconds);
 
 /* What the game's trials spent beyond their share (layer/trial/budget.h): nanoseconds, which the
  * sessions that follow have less. 0: nothing. store NULL is allowed. Reads a small file. */
-int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, int64_t now);
-/* Adds to it, or takes from it what was paid (below 0); within 0 and PM_MOST_OWED. So each device
- * and process of a game changes what it spent itself. Reads and writes a small file. */
-bool pm_pairs_store_owe(struct pm_pairs_store *store, int64_t now, int64_t more,
-                        struct pm_error *error);
+int64_t pm_pairs_store_owed(const struct pm_pairs_store *store, enum pm_owed_by by, int64_t now);
+/* Adds to it (below 0: takes from it), and then pays so much of what is owed; within the most. So
+ * each device and process of a game changes what it spent itself. Its age is that of the latest
+ * spending. Reads and writes a small file. */
+bool pm_pairs_store_owe(struct pm_pairs_store *store, enum pm_owed_by by, int64_t now, int64_t more,
+                        int64_t paid, struct pm_error *error);
 
 /* The trial is over. store NULL is allowed. */
 void pm_pairs_store_forget(const struct pm_pairs_store *store, const struct pm_shader_key *key,

@@ -16,10 +16,15 @@
 
 enum { KNOWN = 4 /* pairs, from which on is known what one takes */ };
 
-void pm_budget_init(struct pm_budget *budget, double share, int64_t owed, int64_t now)
+void pm_budget_init(struct pm_budget *budget, double share, const int64_t owed[static PM_OWED_BY],
+                    int64_t now)
 {
     *budget = (struct pm_budget){
-        .allowance = {.per_nanosecond = share, .left = -(double)owed, .filled_at = now},
+        .share = share,
+        .allowance = {.per_nanosecond = share,
+                      .left = -(double)owed[PM_OWED_IN_TURN],
+                      .filled_at = now},
+        .owed_over_sessions = owed[PM_OWED_OVER_SESSIONS],
         .begun_at = now,
         .frame = FIRST_FRAME,
         .framed_at = now,
@@ -43,6 +48,20 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
 {
     budget->allowance.left -= (double)nanoseconds;
     budget->spent += nanoseconds;
+}
+
+/* What passed since then, for pairs and for what trials over sessions owe. Under the lock. */
+static void fill(struct pm_budget *budget, int64_t now)
+{
+    const double half = budget->share / 2;
+    const int64_t paid = (int64_t)((double)(now - budget->allowance.filled_at) * half),
+                  owed = budget->owed_over_sessions;
+    budget->allowance.per_nanosecond = owed > 0 ? half : budget->share;
+    pm_allowance_fill(&budget->allowance, now);
+    if (owed <= 0 || paid <= 0)
+        return;
+    budget->owed_over_sessions -= paid < owed ? paid : owed;
+    budget->paid_over_sessions += paid < owed ? paid : owed;
 }
 
 /* Under the lock. */
@@ -73,8 +92,8 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
     if (pthread_mutex_trylock(&budget->lock) != 0)
         return charged;
     take_back(budget);
-    pm_allowance_fill(&budget->allowance, now);
-    if (budget->allowance.left >= 0 || budget->allowance.per_nanosecond >= 1) {
+    fill(budget, now);
+    if (budget->allowance.left >= 0 || budget->share >= 1) {
         charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
         spend(budget, charged);
     } else {
@@ -124,8 +143,10 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
 void pm_budget_charge_session(struct pm_budget *budget, int64_t nanoseconds, int64_t now)
 {
     pthread_mutex_lock(&budget->lock);
-    pm_allowance_fill(&budget->allowance, now);
-    spend(budget, nanoseconds);
+    fill(budget, now);
+    budget->spent += nanoseconds;
+    budget->owed_over_sessions =
+        pm_owed_within(PM_OWED_OVER_SESSIONS, budget->owed_over_sessions + nanoseconds);
     budget->of_sessions += nanoseconds;
     budget->any_session = true;
     pthread_mutex_unlock(&budget->lock);
@@ -135,10 +156,10 @@ int64_t pm_budget_owed(struct pm_budget *budget, int64_t now)
 {
     pthread_mutex_lock(&budget->lock);
     take_back(budget);
-    pm_allowance_fill(&budget->allowance, now);
-    const struct pm_allowance allowance = budget->allowance;
+    fill(budget, now);
+    const double left = budget->allowance.left;
     pthread_mutex_unlock(&budget->lock);
-    return allowance.left < 0 && allowance.per_nanosecond < 1 ? (int64_t)-allowance.left : 0;
+    return left < 0 && budget->share < 1 ? (int64_t)-left : 0;
 }
 
 double pm_budget_spent(struct pm_budget *budget, int64_t now)
@@ -152,7 +173,23 @@ double pm_budget_spent(struct pm_budget *budget, int64_t now)
 
 bool pm_budget_owes(struct pm_budget *budget, int64_t now)
 {
-    return (double)pm_budget_owed(budget, now) > budget->allowance.per_nanosecond * PM_SECOND;
+    pthread_mutex_lock(&budget->lock);
+    fill(budget, now);
+    const double owed = (double)budget->owed_over_sessions;
+    pthread_mutex_unlock(&budget->lock);
+    return budget->share < 1 && owed > budget->share * PM_SECOND;
+}
+
+struct pm_spent_over_sessions pm_budget_over_sessions(struct pm_budget *budget, int64_t now)
+{
+    pthread_mutex_lock(&budget->lock);
+    fill(budget, now);
+    const struct pm_spent_over_sessions spent = {
+        .more = budget->of_sessions,
+        .paid = budget->paid_over_sessions,
+    };
+    pthread_mutex_unlock(&budget->lock);
+    return spent;
 }
 
 bool pm_budget_spent_by_sessions(struct pm_budget *budget, int64_t now, double *share)

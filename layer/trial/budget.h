@@ -10,7 +10,9 @@
  * in them, and no time counts as more than five times the other's: what is slower still costs more
  * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
  *
- * What else trials take, over sessions (session_cost.c), is charged as it is known.
+ * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
+ * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
+ * it is owed it is paid with half of the share, and pairs have the other half.
  *
  * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
  * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
@@ -22,24 +24,28 @@
 #pragma once
 
 #include "layer/core/allowance.h"
+#include "profile/pairs_store.h"
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 struct pm_budget {
     pthread_mutex_t lock; /* the allowance and what is spent */
-    struct pm_allowance allowance;
+    double share;
+    struct pm_allowance allowance; /* of pairs */
     int64_t begun_at, spent;
-    int64_t of_sessions;         /* of that, by trials over sessions */
-    bool any_session;            /* there were some */
+    int64_t owed_over_sessions, paid_over_sessions; /* nanoseconds; the one before these are paid */
+    int64_t of_sessions;                            /* of that, by trials over sessions */
+    bool any_session;                               /* there were some */
     _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
     _Atomic int64_t frame;       /* what one takes */
     int64_t framed_at;           /* of who counts frames */
     _Atomic int64_t returned;    /* given back, and not in the allowance yet */
 };
 
-/* owed: what the sessions before left (pm_budget_owed), nanoseconds. */
-void pm_budget_init(struct pm_budget *budget, double share, int64_t owed, int64_t now);
+/* owed: what the sessions before left (pm_budget_owed, by enum pm_owed_by), nanoseconds. */
+void pm_budget_init(struct pm_budget *budget, double share, const int64_t owed[static PM_OWED_BY],
+                    int64_t now);
 void pm_budget_finish(struct pm_budget *budget);
 
 /* So many frames have passed since the last call. One thread at a time. */
@@ -83,12 +89,19 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
 /* A trial over sessions took so long, or gave so much back (below 0): nanoseconds. */
 void pm_budget_charge_session(struct pm_budget *budget, int64_t nanoseconds, int64_t now);
 
-/* Whether more was spent than a second's share. */
+/* Whether trials over sessions owe more than a second's share. */
 bool pm_budget_owes(struct pm_budget *budget, int64_t now);
 
-/* What was spent beyond the share so far, with what is under way: nanoseconds. 0 where there is no
- * limit. */
+/* What pairs spent beyond the share so far, with what is under way: nanoseconds. 0 where there is
+ * no limit. */
 int64_t pm_budget_owed(struct pm_budget *budget, int64_t now);
+
+/* What trials over sessions spent, or saved (below 0), and what was paid of what they owe, so far.
+ */
+struct pm_spent_over_sessions {
+    int64_t more, paid;
+};
+struct pm_spent_over_sessions pm_budget_over_sessions(struct pm_budget *budget, int64_t now);
 
 /* The share of time that was spent, with what is under way; below 0: more was saved. */
 double pm_budget_spent(struct pm_budget *budget, int64_t now);

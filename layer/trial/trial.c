@@ -30,8 +30,11 @@ struct pm_trials *pm_trials_create(struct pm_device *device)
     trials->pairs = pm_pair_store_open(device);
     trials->owed_kept_at = pm_now();
     const double share = device->instance->config.limits.trial_share;
-    trials->owed_kept = share < 1 ? pm_pairs_store_owed(trials->pairs, time(NULL)) : 0;
-    pm_budget_init(&trials->budget, share, trials->owed_kept, trials->owed_kept_at);
+    int64_t owed[PM_OWED_BY] = {0};
+    for (int by = 0; by < PM_OWED_BY && share < 1; by++)
+        owed[by] = pm_pairs_store_owed(trials->pairs, (enum pm_owed_by)by, time(NULL));
+    trials->owed_kept = owed[PM_OWED_IN_TURN];
+    pm_budget_init(&trials->budget, share, owed, trials->owed_kept_at);
     pthread_mutex_init(&trials->lock, NULL);
     return trials;
 }
@@ -81,21 +84,34 @@ struct pm_budget *pm_trials_budget(struct pm_trials *trials)
     return &trials->budget;
 }
 
+/* false: it is not kept. */
+static bool keep(struct pm_trials *trials, enum pm_owed_by by, int64_t more, int64_t paid)
+{
+    struct pm_error error = {0};
+    if (more == 0 && paid == 0)
+        return true;
+    if (pm_pairs_store_owe(trials->pairs, by, time(NULL), more, paid, &error))
+        return true;
+    if (!trials->owed_failed)
+        pm_log_info(trials->device->instance->log, "what trials owe is not kept: %s",
+                    error.message);
+    trials->owed_failed = true;
+    return false;
+}
+
 /* For later sessions. Waits for the disk. */
 static void keep_owed(struct pm_trials *trials, int64_t now)
 {
-    struct pm_error error = {0};
     const int64_t owed = pm_budget_owed(&trials->budget, now);
+    const struct pm_spent_over_sessions spent = pm_budget_over_sessions(&trials->budget, now),
+                                        kept = trials->sessions_kept;
     trials->owed_kept_at = now;
-    if (owed == trials->owed_kept)
+    if (trials->budget.share >= 1)
         return;
-    if (pm_pairs_store_owe(trials->pairs, time(NULL), owed - trials->owed_kept, &error)) {
+    if (keep(trials, PM_OWED_IN_TURN, owed - trials->owed_kept, 0))
         trials->owed_kept = owed;
-    } else if (!trials->owed_failed) {
-        trials->owed_failed = true;
-        pm_log_info(trials->device->instance->log, "what trials owe is not kept: %s",
-                    error.message);
-    }
+    if (keep(trials, PM_OWED_OVER_SESSIONS, spent.more - kept.more, spent.paid - kept.paid))
+        trials->sessions_kept = spent;
 }
 
 void pm_trials_each_second(struct pm_trials *trials)

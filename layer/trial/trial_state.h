@@ -126,9 +126,10 @@ struct pm_trials {
     bool unreported;
     _Atomic uint32_t looks_due; /* at who is idle */
     struct pm_budget budget;
-    _Atomic bool said_alone;         /* that A-Z testing leaves the program alone */
-    int64_t owed_kept, owed_kept_at; /* nanoseconds, and when: pm_now(); the poller's */
-    bool owed_failed;                /* likewise: it could not be kept */
+    _Atomic bool said_alone;                     /* that A-Z testing leaves the program alone */
+    int64_t owed_kept, owed_kept_at;             /* nanoseconds, and when: pm_now(); the poller's */
+    struct pm_spent_over_sessions sessions_kept; /* likewise */
+    bool owed_failed;                            /* likewise: it could not be kept */
     _Atomic uint64_t used_at;    /* heartbeat at which something was timed, or a trial was added */
     struct pm_pass_table passes; /* what was worth timing in the frame before */
     /* Whose uses secondary command buffers may have part in; changed under the lock. */

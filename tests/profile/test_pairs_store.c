@@ -208,38 +208,82 @@ static void what_is_owed_is_of_a_game(void **state)
     struct pm_error error = {0};
     struct pm_pairs_store *store = open_store("game", "build"), *next = open_store("game", "next"),
                           *other = open_store("other", "build");
-    assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
-    assert_true(pm_pairs_store_owe(store, NOW, 123456789, &error));
-    assert_int_equal(pm_pairs_store_owed(next, NOW + DAY), 123456789);
-    assert_int_equal(pm_pairs_store_owed(other, NOW), 0);
-    assert_int_equal(pm_pairs_store_owed(store, NOW - 1), 0);
-    assert_int_equal(pm_pairs_store_owed(store, NOW + 8 * DAY), 0);
-    assert_true(pm_pairs_store_owe(next, NOW, 2 * PM_MOST_OWED, &error));
-    assert_int_equal(pm_pairs_store_owed(store, NOW), PM_MOST_OWED);
-    assert_true(pm_pairs_store_owe(store, NOW, -1000, &error));
-    assert_int_equal(pm_pairs_store_owed(next, NOW), PM_MOST_OWED - 1000);
-    assert_true(pm_pairs_store_owe(store, NOW, -PM_MOST_OWED, &error));
-    assert_int_equal(pm_pairs_store_owed(next, NOW), 0);
-    assert_int_equal(pm_pairs_store_owed(NULL, NOW), 0);
+    assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW), 0);
+    assert_true(pm_pairs_store_owe(store, PM_OWED_IN_TURN, NOW, 123456789, 0, &error));
+    assert_int_equal(pm_pairs_store_owed(next, PM_OWED_IN_TURN, NOW + DAY), 123456789);
+    assert_int_equal(pm_pairs_store_owed(other, PM_OWED_IN_TURN, NOW), 0);
+    assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW - 1), 0);
+    assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW + 8 * DAY), 0);
+    assert_true(pm_pairs_store_owe(next, PM_OWED_IN_TURN, NOW, 2 * PM_MOST_OWED, 0, &error));
+    assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW), PM_MOST_OWED);
+    assert_true(pm_pairs_store_owe(store, PM_OWED_IN_TURN, NOW, -1000, 0, &error));
+    assert_int_equal(pm_pairs_store_owed(next, PM_OWED_IN_TURN, NOW), PM_MOST_OWED - 1000);
+    assert_true(pm_pairs_store_owe(store, PM_OWED_IN_TURN, NOW, -PM_MOST_OWED, 0, &error));
+    assert_int_equal(pm_pairs_store_owed(next, PM_OWED_IN_TURN, NOW), 0);
+    assert_int_equal(pm_pairs_store_owed(NULL, PM_OWED_IN_TURN, NOW), 0);
 
     struct pm_buffer file;
     pm_buffer_init(&file, 1 << 20);
-    assert_true(pm_pairs_store_owe(store, NOW, 5000, &error));
+    assert_true(pm_pairs_store_owe(store, PM_OWED_IN_TURN, NOW, 5000, 0, &error));
     pm_folder_each(folder, "", look, NULL);
     assert_true(pm_file_read(the_file, &file, NULL));
     for (size_t i = 0; i < file.size; i++) {
         unsigned char *bytes = (unsigned char *)file.data;
         bytes[i] ^= 0x10;
         assert_true(pm_file_put(the_file, bytes, file.size, NULL));
-        assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
+        assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW), 0);
         bytes[i] ^= 0x10;
         assert_true(pm_file_put(the_file, bytes, i, NULL));
-        assert_int_equal(pm_pairs_store_owed(store, NOW), 0);
+        assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW), 0);
     }
     pm_buffer_finish(&file);
     pm_pairs_store_close(store);
     pm_pairs_store_close(next);
     pm_pairs_store_close(other);
+}
+
+/* That of sessions is another one, which may be below zero; what is paid goes no further. */
+static void what_sessions_owe_is_kept_apart(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    const enum pm_owed_by by = PM_OWED_OVER_SESSIONS;
+    struct pm_pairs_store *store = open_store("game", "build");
+    assert_true(pm_pairs_store_owe(store, by, NOW, 5000, 2000, &error));
+    assert_int_equal(pm_pairs_store_owed(store, by, NOW), 3000);
+    assert_int_equal(pm_pairs_store_owed(store, PM_OWED_IN_TURN, NOW), 0);
+    assert_true(pm_pairs_store_owe(store, by, NOW, 0, 9000, &error));
+    assert_int_equal(pm_pairs_store_owed(store, by, NOW), 0);
+    assert_true(pm_pairs_store_owe(store, by, NOW, -7000, 0, &error));
+    assert_true(pm_pairs_store_owe(store, by, NOW, 2000, 1000, &error));
+    assert_int_equal(pm_pairs_store_owed(store, by, NOW), -5000);
+    for (int sign = -1; sign <= 1; sign += 2) {
+        const int64_t most = sign * PM_MOST_OWED_OVER_SESSIONS;
+        assert_true(pm_pairs_store_owe(store, by, NOW, 3 * most, 0, &error));
+        assert_int_equal(pm_pairs_store_owed(store, by, NOW), most);
+    }
+    pm_pairs_store_close(store);
+}
+
+/* Whoever plays each day pays, and does not owe it for longer than who does not. */
+static void what_is_owed_is_as_old_as_it_is(void **state)
+{
+    (void)state;
+    struct pm_error error = {0};
+    struct pm_pairs_store *store = open_store("game", "build");
+    for (int by = 0; by < PM_OWED_BY; by++) {
+        assert_true(pm_pairs_store_owe(store, by, NOW, 5000000, 0, &error));
+        for (int day = 1; day <= 7; day++) {
+            assert_true(pm_pairs_store_owe(store, by, NOW + day * DAY, by == 0 ? -100 : 0,
+                                           by == 0 ? 0 : 100, &error));
+            assert_int_equal(pm_pairs_store_owed(store, by, NOW + day * DAY), 5000000 - day * 100);
+        }
+        assert_int_equal(pm_pairs_store_owed(store, by, NOW + 8 * DAY), 0);
+        /* More of it does. */
+        assert_true(pm_pairs_store_owe(store, by, NOW + 6 * DAY, 50, 0, &error));
+        assert_true(pm_pairs_store_owed(store, by, NOW + 12 * DAY) > 0);
+    }
+    pm_pairs_store_close(store);
 }
 
 int main(void)
@@ -251,6 +295,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_damaged_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_no_time_is_not, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_owed_is_of_a_game, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_sessions_owe_is_kept_apart, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_owed_is_as_old_as_it_is, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_folder_is_bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_place_nothing_is_kept, set_up, tear_down),
     };

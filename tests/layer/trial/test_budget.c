@@ -11,7 +11,7 @@ static const int64_t second = PM_SECOND;
 static struct pm_budget budget_of(double share)
 {
     struct pm_budget budget;
-    pm_budget_init(&budget, share, 0, 0);
+    pm_budget_init(&budget, share, (int64_t[PM_OWED_BY]){0}, 0);
     return budget;
 }
 
@@ -150,7 +150,7 @@ static void what_is_owed_is_paid_later(void **state)
     assert_in_range(owed, 50 * MS, 50 * MS + TIMING);
     pm_budget_finish(&budget);
 
-    pm_budget_init(&budget, 0.005, owed, 0);
+    pm_budget_init(&budget, 0.005, (int64_t[PM_OWED_BY]){owed}, 0);
     cost = (struct pm_trial_cost){0};
     assert_true(pm_budget_begin(&budget, &cost, 9 * second) < 0);
     assert_int_equal(pm_budget_owed(&budget, 9 * second), owed - 45 * MS);
@@ -179,11 +179,49 @@ static void a_surpassed_variant_costs_all_that_it_takes(void **state)
     pm_budget_finish(&budget);
 }
 
+/* Pairs go on with half of the share, and other sessions wait. */
+static void what_sessions_owe_is_of_its_own(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {.expected = 1 * MS};
+    pm_budget_charge_session(&budget, 20 * second, 0);
+    assert_true(pm_budget_owes(&budget, 0));
+    assert_int_equal(pm_budget_owed(&budget, 0), 0);
+    assert_true(pm_budget_begin(&budget, &cost, 0) >= 0);
+    assert_true(pm_budget_begin(&budget, &cost, second / 5) < 0);
+    assert_true(pm_budget_begin(&budget, &cost, second) >= 0);
+    /* 20 s are what 4,000 s have, and twice as many by halves. */
+    assert_true(pm_budget_owes(&budget, 7990 * second));
+    assert_false(pm_budget_owes(&budget, 8000 * second));
+    const struct pm_spent_over_sessions spent = pm_budget_over_sessions(&budget, 8000 * second);
+    assert_int_equal(spent.more, 20 * second);
+    assert_in_range(spent.paid, 20 * second - 5 * MS, 20 * second);
+    pm_budget_finish(&budget);
+}
+
+/* Nobody waits for what is as often a little faster as a little slower. */
+static void what_makes_no_difference_owes_little(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    for (int i = 0; i < 64; i++)
+        pm_budget_charge_session(&budget, (i % 2 == 0 ? -20 : 20) * second, 3600 * second * i);
+    assert_false(pm_budget_owes(&budget, 3600 * second * 63));
+    /* What was saved is no credit without an end. */
+    pm_budget_charge_session(&budget, -100000 * second, 3600 * second * 64);
+    pm_budget_charge_session(&budget, 61 * second, 3600 * second * 64);
+    assert_true(pm_budget_owes(&budget, 3600 * second * 64));
+    pm_budget_finish(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_under_way_count),
         cmocka_unit_test(what_is_owed_is_paid_later),
+        cmocka_unit_test(what_sessions_owe_is_of_its_own),
+        cmocka_unit_test(what_makes_no_difference_owes_little),
         cmocka_unit_test(an_unknown_pair_is_a_frame),
         cmocka_unit_test(what_is_used_is_compared_with),
         cmocka_unit_test(is_not_saved_for_long),

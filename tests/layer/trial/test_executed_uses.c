@@ -40,7 +40,7 @@ static int set_up(void **state)
     made->candidate.trial = &made->trial;
     made->command.device = &made->device;
     pm_glance_init(&made->trial.glance);
-    pm_budget_init(&made->trials.budget, 1, 0, 0);
+    pm_budget_init(&made->trials.budget, 1, (int64_t[PM_OWED_BY]){0}, 0);
     atomic_store(&made->sampling.heartbeats, WOKE_AT + SETTLES);
     atomic_store(&made->trial.since, WOKE_AT);
     pm_lookup_init(&made->sampling.commands);

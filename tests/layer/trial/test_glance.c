@@ -61,7 +61,7 @@ static int set_up(void **state)
     trials = calloc(1, sizeof *trials);
     trials->device = &device;
     pthread_mutex_init(&trials->lock, NULL);
-    pm_budget_init(&trials->budget, 1, 0, 0);
+    pm_budget_init(&trials->budget, 1, (int64_t[PM_OWED_BY]){0}, 0);
     candidate = (struct pm_candidate){.key = pm_shader_key_compute("glance", (uint32_t[]){1}, 1),
                                       .verdict = verdict,
                                       .again = hear,
@@ -260,7 +260,7 @@ static void without_a_budget_there_is_none(void **state)
 {
     (void)state;
     pm_budget_finish(&trials->budget);
-    pm_budget_init(&trials->budget, 1e-9, INT64_C(1) << 40, pm_now());
+    pm_budget_init(&trials->budget, 1e-9, (int64_t[PM_OWED_BY]){INT64_C(1) << 40}, pm_now());
     game.variant = 200;
     assert_int_equal(run_frames(1 << 13), 1 << 13);
     assert_int_equal(game.paired, 0);

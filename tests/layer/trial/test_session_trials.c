@@ -289,7 +289,7 @@ static void a_much_slower_one_is_dropped_at_once(void **state)
 static int64_t owed(void)
 {
     struct pm_pairs_store *store = pm_pairs_store_open(NULL, "game", "any build");
-    const int64_t nanoseconds = pm_pairs_store_owed(store, time(NULL));
+    const int64_t nanoseconds = pm_pairs_store_owed(store, PM_OWED_OVER_SESSIONS, time(NULL));
     pm_pairs_store_close(store);
     return nanoseconds;
 }

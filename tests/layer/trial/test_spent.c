@@ -28,7 +28,7 @@ static int set_up(void **state)
     device = (struct pm_device){.sampling = &sampling};
     trials = (struct pm_trials){.device = &device};
     pthread_mutex_init(&trials.lock, NULL);
-    pm_budget_init(&trials.budget, 1, 0, 0);
+    pm_budget_init(&trials.budget, 1, (int64_t[PM_OWED_BY]){0}, 0);
     return 0;
 }
 

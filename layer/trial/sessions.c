@@ -15,7 +15,9 @@ enum {
     OPEN = 4096,       /* heartbeats in which recordings are timed */
 };
 
-/* Pairs at the end that say so are enough to drop a variant: these, and one. */
+/* Pairs at the end that say so are enough to drop a variant, and a single one to leave it for a
+ * while: the sessions of one may be days apart, and something else may have run beside one of them.
+ */
 enum { HARMFUL_PAIRS = 2 };
 #define HARMFUL 1250000u
 #define MOST_HARMFUL 1500000u
@@ -216,8 +218,6 @@ static uint64_t median(const struct pm_session_use *use)
 
 static bool is_harmful(const struct pm_kept_variant *kept)
 {
-    if (kept->sessions.ratios[kept->sessions.count - 1] >= MOST_HARMFUL)
-        return true;
     bool harmful = kept->sessions.count >= HARMFUL_PAIRS;
     for (uint32_t i = 0; harmful && i < HARMFUL_PAIRS; i++)
         harmful = kept->sessions.ratios[kept->sessions.count - 1 - i] >= HARMFUL;
@@ -230,10 +230,11 @@ static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paire
     const uint32_t count = kept->sessions.count;
     for (uint32_t i = 0; i < count; i++)
         ratios[i] = log(kept->sessions.ratios[i] * 1e-6);
-    if (!is_harmful(kept))
+    const bool harmful = is_harmful(kept);
+    if (!harmful && kept->sessions.ratios[count - 1] < MOST_HARMFUL)
         return pm_trial_judge(ratios, count, PM_SESSION_PAIRS, true, paired);
     *paired = pm_paired_interval(ratios, count, 0);
-    return PM_SLOWER;
+    return harmful ? PM_SLOWER : PM_UNDECIDED;
 }
 
 /* Nothing was timed: the next session tries it in turn, where the program records anew or had the

@@ -17,8 +17,8 @@
  * The pairs are judged as those of a trial within a session are (verdict.h): of two sessions that
  * follow each other the lot said which side came first, so that under no difference a pair's
  * logarithm is as likely above as below zero, whatever drifts from session to session; and pairs
- * have no session in common. One that says half as slow again is enough to drop a variant, or two
- * in a row that say a quarter slower.
+ * have no session in common. Two in a row that say a quarter slower are enough to drop a variant,
+ * and one that says half as slow again to leave it undecided.
  *
  * What a session takes longer is charged to the trials' budget (session_cost.c), and until that is
  * paid no other draws with an untried variant. Before one does, the original was timed in a

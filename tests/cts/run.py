@@ -41,6 +41,7 @@ import sys
 import tempfile
 import threading
 import time
+import traceback
 import zlib
 from xml.etree import ElementTree
 
@@ -251,7 +252,7 @@ def see_often(folder):
     """Words that a case loaded a few times are as steady as those of a program that draws for minutes."""
     for name in os.listdir(folder) if os.path.isdir(folder) else []:
         with open(folder + "/" + name, encoding="utf-8") as file:
-            head, *lines = file.read().splitlines()
+            head, *lines = file.read().splitlines() or [""]
         for i, line in enumerate(lines):  # KEY SPACE POINT LOADS ZEROS VALUE:COUNT…
             words = line.split()
             if int(words[3]) < 64:
@@ -317,13 +318,11 @@ def run_all(runner, names, jobs):
             done.put((name, runner.case(name)))
         except Interrupted:
             pass
-        except BaseException as error:  # pylint: disable=broad-except
-            done.put((name, error))
+        except Exception:  # pylint: disable=broad-except
+            # What is wrong here, or was left for us to read, does not cost what the other cases came to.
+            done.put((name, (name, "crash", "run.py: " + traceback.format_exc(), 0.0)))
 
     def take(outcome):
-        if isinstance(outcome[1], BaseException):
-            runner.stop()
-            raise outcome[1]
         found[outcome[0]] = outcome[1]
         name, kind, why, _ = outcome[1]
         if kind in ("fail", "crash"):

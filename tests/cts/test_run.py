@@ -223,6 +223,21 @@ class Runs(unittest.TestCase):
             os.unlink(mark)
             os.unlink(junit)
 
+    def test_what_a_case_left_cannot_be_read(self):
+        """An empty file is none, and of what makes no sense the case says so; the others keep what they came to."""
+        os.mkdir(self.folder.name + "/tools")
+        with open(self.folder.name + "/tools/piecemeal", "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n")
+        os.chmod(self.folder.name + "/tools/piecemeal", 0o755)
+        left = "mkdir -p $XDG_DATA_HOME/piecemeal/values\nprintf \"%s\" >$XDG_DATA_HOME/piecemeal/values/left\n"
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(SUITE.replace("result=1\n", "text=; [ $name = fails ] && text='head\\nno line'\n"
+                                     + left % "$text" + "result=1\n").replace("fails*|", ""))
+        done, found = self.run_cases("--modes", "off,constants,everything", "--deqp-case", "t.group.fails",
+                                     "--deqp-case", "t.group.passes")
+        self.assertEqual(found, {"fails": "error", "passes": "passed"}, done.stdout + done.stderr)
+        self.assertIn("run.py: Traceback", done.stdout)
+
     def test_nothing_matches(self):
         done, _ = self.run_cases("nothing.*")
         self.assertEqual(done.returncode, 2)

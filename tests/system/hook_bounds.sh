@@ -32,7 +32,7 @@ measure() {
 outside="Piecemeal, outside a window"
 kinds="occlusion rendering pass execute early buffer reset sbuffer sreset ubuffer"
 measure "" "$kinds"
-bound "$outside" "$kinds" 40 40 40 40 320 40 40 40 48 40
+bound "$outside" "$kinds" 40 40 40 40 335 40 40 40 48 40
 # A device's first recordings, from which it is learned whether the game keeps them.
 kinds="buffer reset"
 PM_FEW=200 PM_MANY=1000 measure "" "$kinds"
@@ -53,5 +53,5 @@ bound "Piecemeal, in a window, p = 0.01" "$kinds" 100 100 115 115 100 100
 bound "Piecemeal, in a window, p = 0.01, where variants stand" "$kinds" 100 100 115 115 115 115
 # Queries that see no variant, as of occlusion, leave a record that is short as it is: with the bind they took 268.
 PM_STANDS=0.01 measure "" qoccluded
-bound "$outside, where variants stand" qoccluded 180
+bound "$outside, where variants stand" qoccluded 70
 [ $failed = 0 ] || fail "more instructions than they may take"

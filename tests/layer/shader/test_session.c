@@ -184,8 +184,10 @@ static void levels_that_are_recorded_once(void **state)
                       "them %u before it was recorded\n",
                       i + 1, spooled_shaders(), (unsigned long)executed.counts.sampled,
                       (unsigned long)executed.counts.draws, watch_counts().variants, made);
-        assert_true(spooled_shaders() >= before + SHADERS / 3);
+        /* Some 46 of 120 by lot, five or so more or less. */
+        assert_true(spooled_shaders() >= before + SHADERS / 5);
     }
+    assert_true(spooled_shaders() >= LEVELS * SHADERS * 3 / 10);
     for (uint32_t i = 0; i < LEVELS; i++)
         level_destroy(&levels[i], &h);
     pm_harness_close(&h);

@@ -37,7 +37,7 @@ static void begin(struct pm_pipeline *of, uint64_t handle)
 }
 
 /* What the shortest way finds, with the pipeline that it is of; 0: nothing. */
-static uint64_t found_of(uint64_t handle, struct pm_pipeline **of)
+static PM_FAST uint64_t found_of(uint64_t handle, struct pm_pipeline **of)
 {
     const struct pm_standing_slot *slot = pm_standing_find(atomic_load(&device.stands), handle);
     if (slot == NULL)

@@ -57,28 +57,19 @@ static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQuery
         struct pm_device *device = pm_device_of(handle);                                           \
         query_begins(device, handle, pool);                                                        \
         device->dispatch.name arguments;                                                           \
-    }
+    }                                                                                              \
+    PM_HOOK_UNLESS_PLAIN(name, parameters, arguments, IS_PLAIN)
 #define END(name, parameters, arguments)                                                           \
     static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
     {                                                                                              \
         struct pm_device *device = pm_device_of(handle);                                           \
         device->dispatch.name arguments;                                                           \
         query_ends(device, handle, pool);                                                          \
-    }
-#define HOOK(name, parameters, arguments)                                                          \
-    VKAPI_ATTR PM_FAST void VKAPI_CALL pm_##name parameters                                        \
-    {                                                                                              \
-        if (PM_UNLIKELY(!IS_PLAIN(handle))) {                                                      \
-            long_##name arguments;                                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        pm_one.device->dispatch.name arguments;                                                    \
-    }
+    }                                                                                              \
+    PM_HOOK_UNLESS_PLAIN(name, parameters, arguments, IS_PLAIN)
 
 BEGIN_COMMANDS(BEGIN)
 END_COMMANDS(END)
-BEGIN_COMMANDS(HOOK)
-END_COMMANDS(HOOK)
 
 /* Whether its queries count the same whatever is bound. */
 static bool is_blind(VkQueryType type)

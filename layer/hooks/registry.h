@@ -52,6 +52,18 @@ extern PM_NEAR struct pm_recording_table pm_recording_targets;
 #define PM_IS_OF_ONE(dispatchable)                                                                 \
     (*(const void *const *)(dispatchable) == PM_READ(const void *, pm_one_key))
 
+/* A hook that passes its call on where that is plain, and is long_NAME else; long_NAME stands
+ * before it. Its first parameter is `handle`. */
+#define PM_HOOK_UNLESS_PLAIN(name, parameters, arguments, plain)                                   \
+    VKAPI_ATTR PM_FAST void VKAPI_CALL pm_##name parameters                                        \
+    {                                                                                              \
+        if (PM_UNLIKELY(!plain(handle))) {                                                         \
+            long_##name arguments;                                                                 \
+            return;                                                                                \
+        }                                                                                          \
+        pm_one.device->dispatch.name arguments;                                                    \
+    }
+
 /* What the armed hooks read. Written only while the device it describes cannot be drawing: when a
  * device is created or destroyed. */
 struct pm_one_device {

@@ -104,7 +104,7 @@ static struct pm_pass_beginning beginning_of_rendering(const VkRenderingInfo *in
         device->dispatch.name arguments;                                                           \
         pm_trial_pass_began(command);                                                              \
     }                                                                                              \
-    HOOK(name, parameters, arguments)
+    PM_HOOK_UNLESS_PLAIN(name, parameters, arguments, IS_PLAIN)
 #define END(name, parameters, arguments)                                                           \
     static PM_COLD VKAPI_ATTR void VKAPI_CALL long_##name parameters                               \
     {                                                                                              \
@@ -113,16 +113,7 @@ static struct pm_pass_beginning beginning_of_rendering(const VkRenderingInfo *in
         if (pm_trials_time(device))                                                                \
             pm_trial_pass_ended(device, handle);                                                   \
     }                                                                                              \
-    HOOK(name, parameters, arguments)
-#define HOOK(name, parameters, arguments)                                                          \
-    VKAPI_ATTR PM_FAST void VKAPI_CALL pm_##name parameters                                        \
-    {                                                                                              \
-        if (PM_UNLIKELY(!IS_PLAIN(handle))) {                                                      \
-            long_##name arguments;                                                                 \
-            return;                                                                                \
-        }                                                                                          \
-        pm_one.device->dispatch.name arguments;                                                    \
-    }
+    PM_HOOK_UNLESS_PLAIN(name, parameters, arguments, IS_PLAIN)
 
 /* Newer than the headers (hooks.h). */
 #define END_RENDERING2(name)                                                                       \

@@ -262,13 +262,14 @@ static bool parse_sessions(const struct pm_line *line, struct pm_kept_variant *k
     return parse_ratios(line, 1, kept->sessions.ratios);
 }
 
-/* half|own original|variant TIME UNLIKE SHARE NANOSECONDS... WORK...: of the variant before. */
-static bool parse_half(const struct pm_line *line, struct pm_session_half *half)
+/* half original|variant TIME UNLIKE SHARE NANOSECONDS... WORK..., or own original ...: of the
+ * variant before. */
+static bool parse_half(const struct pm_line *line, struct pm_session_half *half, bool own)
 {
     if (!half || half->there)
         return false;
     half->there = true;
-    half->variant = strcmp(line->words[1], "variant") == 0;
+    half->variant = !own && strcmp(line->words[1], "variant") == 0;
     bool good = (half->variant || strcmp(line->words[1], "original") == 0) &&
                 parse_time(line->words[2], &half->at) &&
                 pm_line_number(line->words[3], &half->unlike) &&
@@ -295,9 +296,9 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
     if (pm_line_is(line, "seen", 5))
         return parse_seen(line, *last);
     if (pm_line_is(line, "half", 5 + 2 * PM_SESSION_USES))
-        return parse_half(line, *last ? &(*last)->sessions.half : NULL);
+        return parse_half(line, *last ? &(*last)->sessions.half : NULL, false);
     if (pm_line_is(line, "own", 5 + 2 * PM_SESSION_USES))
-        return parse_half(line, *last ? &(*last)->sessions.own : NULL);
+        return parse_half(line, *last ? &(*last)->sessions.own : NULL, true);
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
         return parse_sessions(line, *last);
     if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||

@@ -55,6 +55,29 @@ static void damage_is_ignored(void **unused)
     pm_buffer_finish(&text);
 }
 
+/* The latest session with the game's own is none with the variant. */
+static void own_is_of_the_original(void **unused)
+{
+    (void)unused;
+    struct pm_kept_table table = {0};
+    struct pm_kept_variant kept = kept_variant('a', PM_VERDICT_NONE, 1);
+    struct pm_buffer text;
+    kept.sessions.wanted = true;
+    kept.sessions.half = (struct pm_session_half){.there = true, .variant = true, .at = KEPT_NOW};
+    for (int i = 0; i < 2; i++) {
+        struct pm_kept_table again;
+        kept.sessions.own = (struct pm_session_half){.there = true, .variant = i == 1};
+        assert_true(pm_kept_put(&table, &kept));
+        pm_buffer_init(&text, 1 << 20);
+        assert_true(pm_kept_format(&table, KEPT_LAYER, &text));
+        assert_int_equal(
+            pm_kept_parse(&again, KEPT_LAYER, (const char *)text.data, text.size, NULL), i == 0);
+        free(again.variants);
+        pm_buffer_finish(&text);
+    }
+    free(table.variants);
+}
+
 static void there_are_not_too_many(void **unused)
 {
     (void)unused;
@@ -115,6 +138,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         JOURNALS_TEST(damage_is_ignored),
+        JOURNALS_TEST(own_is_of_the_original),
         JOURNALS_TEST(there_are_not_too_many),
         JOURNALS_TEST(losers_go_first),
     };

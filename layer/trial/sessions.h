@@ -82,8 +82,8 @@ struct pm_session_trial *pm_session_bound(const struct pm_command *command, int 
  */
 struct pm_session_trial *pm_session_of(const struct pm_command *command, int point);
 
-/* What is bound takes part and is recorded for one submission alone, so that it can be timed in
- * turn. */
+/* What is bound takes part and is recorded for one submission alone: its sessions need not go on
+ * once they time nothing. */
 void pm_session_recorded_anew(const struct pm_command *command, int point);
 
 /* The next use of it, of some work (pm_trial_work; 0: not known); NULL: there are enough. */

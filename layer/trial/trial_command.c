@@ -239,6 +239,7 @@ static void bind_inherited(struct pm_command *command)
 static void bind_beside_executed(struct pm_command *command)
 {
     const struct pm_candidate *candidate = candidate_of(command, PM_GRAPHICS);
+    pm_session_recorded_anew(command, PM_GRAPHICS);
     pm_session_pass_bound(command);
     if (candidate != NULL)
         pm_trial_is_untimed(candidate);

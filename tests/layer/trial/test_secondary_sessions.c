@@ -1,10 +1,13 @@
 /* Trials over sessions of what is drawn in secondary command buffers: in the render pass instances
  * that execute them (sessions.h). */
 #include "tests/layer/trial/secondary_frames.h"
+
+#include "base/file.h"
 #include "tests/patience.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { SUBMISSIONS = 100 };
 
@@ -128,6 +131,40 @@ static void draws_beside_them(void **state)
                                         .alone = true});
 }
 
+static bool is_wanted(void)
+{
+    char path[200];
+    struct pm_buffer text;
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    pm_buffer_init(&text, 1 << 20);
+    assert_true(pm_file_read(path, &text, NULL) && pm_buffer_append(&text, "", 1));
+    const bool wanted = strstr((const char *)text.data, "\nsessions") != NULL;
+    pm_buffer_finish(&text);
+    return wanted;
+}
+
+/* Beside secondary ones it is recorded anew as well: a long session that times nothing any more is
+ * the last one of the trial. */
+static void draws_beside_them_that_are_timed_no_more(void **state)
+{
+    (void)state;
+    enum { RECORDED_FOR = 4096 };
+    const struct program program = {.draws = true,
+                                    .flags = SECONDARY_SIMULTANEOUS,
+                                    .primary_anew = true,
+                                    .beside = true,
+                                    .alone = true};
+    try_over_sessions(&program);
+    assert_true(is_wanted());
+    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
+    open_session(&program);
+    for (int i = 0; i <= RECORDED_FOR; i += SUBMISSIONS)
+        run_frames(&program);
+    trying_close();
+    unsetenv("PM_NULL_WITHOUT_FEATURES");
+    assert_false(is_wanted());
+}
+
 /* What is of another size in each session says nothing, and does not go on for ever. */
 static void sizes_that_never_agree(void **state)
 {
@@ -179,6 +216,7 @@ int main(void)
         PM_LAYERED_TEST(beside_draws_of_what_executes_them),
         PM_LAYERED_TEST(beside_draws_that_are_recorded_anew),
         PM_LAYERED_TEST(draws_beside_them),
+        PM_LAYERED_TEST(draws_beside_them_that_are_timed_no_more),
         PM_LAYERED_TEST(sizes_that_never_agree),
         PM_LAYERED_TEST(what_is_submitted_without_a_pause),
     };

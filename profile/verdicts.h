@@ -61,8 +61,15 @@ bool pm_verdicts_find_session(struct pm_verdicts *verdicts, const struct pm_shad
                               const struct pm_environment *environment, uint64_t options,
                               int64_t now, struct pm_kept_variant *kept);
 
-/* Likewise of those that this machine has no verdict on, and an operator signed as faster in an
- * environment as these verdicts name it; the one that was used last. */
+/* Gives all that are to be tried over sessions, whatever the subgroup size, in no order. The
+ * function asks nothing of the verdicts. */
+void pm_verdicts_each_session(struct pm_verdicts *verdicts,
+                              const struct pm_environment *environment, int64_t now,
+                              void (*each)(void *user, const struct pm_kept_variant *kept),
+                              void *user);
+
+/* Of those of an original that this machine has no verdict on, and an operator signed as faster in
+ * an environment as these verdicts name it; the one that was used last. */
 bool pm_verdicts_find_signed(struct pm_verdicts *verdicts, const struct pm_signed_verdicts *by,
                              const struct pm_environment *by_environment,
                              const struct pm_shader_key *original,

@@ -100,6 +100,23 @@ static bool can_be_made(const struct pm_kept_variant *kept,
     return kept->made.count > 0 && pm_kept_same_environment(&same, environment);
 }
 
+void pm_verdicts_each_session(struct pm_verdicts *verdicts,
+                              const struct pm_environment *environment, int64_t now,
+                              void (*each)(void *user, const struct pm_kept_variant *kept),
+                              void *user)
+{
+    const struct search search = {.now = now};
+    if (!verdicts)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    for (size_t i = 0; i < verdicts->table.count; i++) {
+        const struct pm_kept_variant *kept = &verdicts->table.variants[i];
+        if (is_wanted(kept, &search) && can_be_made(kept, environment))
+            each(user, kept);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
 bool pm_verdicts_any_at_once(struct pm_verdicts *verdicts, const struct pm_environment *environment)
 {
     bool any = false;

@@ -2,10 +2,12 @@
 #include "layer/trial/session_state.h"
 
 #include "base/clock.h"
+#include "layer/core/session.h"
 #include "layer/shader/candidate.h"
 #include "layer/shader/pipeline.h"
-#include "profile/verdicts_pairs.h"
+#include "profile/verdicts.h"
 #include <inttypes.h>
+#include <time.h>
 
 #define MILLION 1e6
 
@@ -17,35 +19,68 @@ enum { MOST_SHARE = 50000 };
 
 /* ---- who may begin ---- */
 
-static bool may_begin(const struct pm_session_trials *trials,
-                      const struct pm_specialized_shader *shader)
+static void add_to_lot(void *user, const struct pm_kept_variant *kept)
+{
+    struct pm_session_trials *trials = user;
+    const struct pm_session_half *own = &kept->sessions.own;
+    pm_session_lot_add(&trials->lot, &kept->key,
+                       pm_session_half_waits(own, time(NULL)) && own->share > MOST_SHARE);
+}
+
+void pm_session_draw_lot(struct pm_session_trials *trials)
 {
     const struct pm_device *device = trials->device;
+    const struct pm_environment plain = {
+        .vendor_id = device->properties.vendorID,
+        .device_id = device->properties.deviceID,
+        .driver_id = device->abilities.driver_id,
+        .driver_version = device->properties.driverVersion,
+    };
+    const struct pm_environment environment = pm_session_environment(device, &plain);
+    pm_session_lot_init(&trials->lot, pm_session_seed(device->instance));
+    pm_verdicts_each_session(pm_session_verdicts(device->instance), &environment, time(NULL),
+                             add_to_lot, trials);
+}
+
+static bool has_turn(const struct pm_session_trials *trials,
+                     const struct pm_specialized_shader *shader)
+{
+    return pm_session_lot_is_tried(&trials->lot, &shader->key, shader->part.share > MOST_SHARE);
+}
+
+/* NULL: it may begin; else why it waits. */
+static const char *waits_for(const struct pm_session_trials *trials,
+                             const struct pm_specialized_shader *shader)
+{
+    const struct pm_device *device = trials->device;
+    /* Where it samples what the program keeps nobody would know how much longer the session is. */
+    if (!pm_sampling_times_kept(device->sampling))
+        return "this session samples what is submitted again";
     if (device->instance->config.limits.trial_share >= 1)
-        return true;
-    const bool alone = trials->untried == 0;
-    return (alone || trials->share + shader->part.share <= MOST_SHARE) &&
-           !pm_budget_owes(trials->budget, pm_now());
+        return NULL;
+    if (!has_turn(trials, shader))
+        return "it is another one's turn";
+    if (trials->untried > 0 && trials->share + shader->part.share > MOST_SHARE)
+        return "another one is tried in this session";
+    return pm_budget_owes(trials->budget, pm_now()) ? "trials have taken enough for now" : NULL;
 }
 
 enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,
                                         const struct pm_specialized_shader *shader)
 {
     const bool proven = shader->part.ratio > 0;
-    /* Where it samples what the program keeps nobody would know how much longer the session is. */
-    const bool timed = pm_sampling_times_kept(trials->device->sampling);
     /* What is proven need not wait, but its original does. */
-    if (proven && (!timed || pm_budget_owes(trials->budget, pm_now())))
+    if (proven && (!pm_sampling_times_kept(trials->device->sampling) ||
+                   pm_budget_owes(trials->budget, pm_now())))
         return PM_SESSION_VARIANT;
     if (shader->session != PM_SESSION_VARIANT || proven)
         return shader->session;
-    if (!timed || !may_begin(trials, shader)) {
+    const char *why = waits_for(trials, shader);
+    if (why != NULL) {
         char key[PM_SHADER_KEY_TEXT];
         pm_shader_key_format(&shader->key, key);
         pm_log_debug(trials->device->instance->log, "a specialized shader %.12s waits: %s", key,
-                     !timed                ? "this session samples what is submitted again"
-                     : trials->untried > 0 ? "another one is tried in this session"
-                                           : "trials have taken enough for now");
+                     why);
         return shader->part.otherwise;
     }
     trials->untried++;

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "layer/trial/budget.h"
+#include "layer/trial/session_lot.h"
 #include "layer/trial/sessions.h"
 #include <pthread.h>
 
 enum {
-    SESSION_TRIALS = 8,
     SESSION_SAMPLES = 64, /* of a use that are kept */
 };
 
@@ -51,7 +51,8 @@ struct pm_session_trial {
 struct pm_session_trials {
     struct pm_device *device;
     struct pm_budget *budget; /* of all trials */
-    pthread_mutex_t lock;     /* adding */
+    struct pm_session_lot lot;
+    pthread_mutex_t lock; /* adding */
     struct pm_session_trial *trials[SESSION_TRIALS];
     _Atomic uint32_t count;
     _Atomic bool closed; /* nothing more is recorded for them */
@@ -64,6 +65,9 @@ struct pm_session_trials {
 bool pm_session_is_in_order(const struct pm_command *command);
 
 /* ---- session_cost.c ---- */
+
+/* Draws who has a turn. Before anybody else has it. */
+void pm_session_draw_lot(struct pm_session_trials *trials);
 
 /* The side that the shader has in this session. Under the lock. */
 enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,

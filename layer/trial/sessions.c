@@ -33,6 +33,7 @@ struct pm_session_trials *pm_session_trials_create(struct pm_device *device,
     trials->device = device;
     trials->budget = budget;
     pthread_mutex_init(&trials->lock, NULL);
+    pm_session_draw_lot(trials);
     return trials;
 }
 
@@ -48,7 +49,7 @@ void pm_session_trials_destroy(struct pm_session_trials *trials)
 
 /* ---- taking part ---- */
 
-/* Under the lock. NULL: there are too many, or it is too late for another one. */
+/* Under the lock. NULL: there are too many, it is too late for another one, or not its turn. */
 static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
                                             const struct pm_specialized_shader *shader)
 {
@@ -58,7 +59,9 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
             pm_shader_key_equal(&trials->trials[i]->named.original, &shader->original))
             return trials->trials[i];
     struct pm_session_trial *trial = NULL;
-    if (count < SESSION_TRIALS && !atomic_load(&trials->closed))
+    /* What is proven would be drawn with the original all the same, and nobody would time it. */
+    if (count < SESSION_TRIALS && !atomic_load(&trials->closed) &&
+        (shader->part.ratio > 0 || pm_session_lot_takes_part(&trials->lot, &shader->key)))
         trial = calloc(1, sizeof *trial);
     if (trial == NULL)
         return NULL;

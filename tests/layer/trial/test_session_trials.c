@@ -1,6 +1,6 @@
 /* Trials over sessions (layer/trial/sessions.h), of programs that record once: nothing can
  * alternate within a session, so sessions have the one side or the other. */
-#include "tests/layer/trial/trying.h"
+#include "tests/layer/trial/steady_sessions.h"
 
 #include "base/file.h"
 #include "profile/pairs_store.h"
@@ -15,120 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum {
-    SUBMISSIONS = 100,
-    TIMES = 10, /* of a use that are enough for a session that ends then; it takes up to 64 */
-};
-#define SESSION_TIMED "timed a session"
-#define WITHDRAWN "it is bound no more in this session"
-#define OF_NO_PAIR "this one is of none"
-
-/* Submissions more that a session has at its end; and those until it has timed enough before. */
-static int further_submissions;
-static bool until_enough;
-static int64_t submissions; /* so far */
-
-static void set_seed(int number)
-{
-    char text[16];
-    snprintf(text, sizeof text, "%d", number);
-    setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
-}
-
-static void submit_often(VkCommandBuffer buffer)
-{
-    submissions += SUBMISSIONS;
-    for (int i = 0; i < SUBMISSIONS; i++) {
-        pm_harness_submit(&trying.h, trying.h.queue, buffer, VK_NULL_HANDLE);
-        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
-    }
-}
-
-/* Times that were asked for since a position, each of a later submission. The layer asks ever more
- * rarely, up to each 20 ms. */
-static uint32_t times_since(uint64_t *position, bool *submitted)
-{
-    uint32_t count = 0;
-    struct pm_null_call call;
-    for (; trying.h.driver->read(*position, &call); (*position)++) {
-        if (strcmp(call.command, "vkQueueWaitIdle") == 0)
-            *submitted = true;
-        if (strcmp(call.command, "vkGetQueryPoolResults") != 0 || !*submitted)
-            continue;
-        *submitted = false;
-        count++;
-    }
-    return count;
-}
-
-/* Until the session says something when it ends. */
-static void submit_until_timed(VkCommandBuffer buffer)
-{
-    uint64_t until = 0, position = trying.h.driver->position();
-    bool submitted = false;
-    uint32_t times = 0;
-    do
-        submit_often(buffer);
-    while ((times += times_since(&position, &submitted)) < TIMES && patience(&until));
-    assert_true(times >= TIMES);
-}
-
-/* A recording of a dispatch or a draw. How the call runs: 1 with the variant, 0 with the game's
- * own. */
-static int record(bool draws, VkCommandBuffer *out)
-{
-    *out = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    const uint64_t position = trying.h.driver->position();
-    pm_harness_begin(&trying.h, *out, 0);
-    if (draws)
-        trying_draw(*out);
-    else
-        trying_dispatch(*out);
-    PM_CHECK(trying.h.vk.EndCommandBuffer(*out));
-    return (int)trying_foreign_binds(position);
-}
-
-/* A session that records a dispatch or a draw once and submits that again and again. How the call
- * ran; a session that was timed has that side throughout, unless that is much slower. */
-static int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
-{
-    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    trying.dispatches = true;
-    trying.background = true;
-    trying.variant_cost = variant_cost;
-    pm_harness_open(&trying.h, NULL);
-    if (draws)
-        trying.graphics = optimized_graphics(&trying.h);
-    else
-        trying.compute = optimized_compute(&trying.h);
-    trying_costs();
-    VkCommandBuffer buffer, later;
-    const int variant = record(draws, &buffer);
-    const uint32_t logged = optimized_logged(until_logged), withdrawn = optimized_logged(WITHDRAWN);
-    const bool is_timed = strcmp(until_logged, SESSION_TIMED) == 0;
-    uint64_t until = 0;
-    submit_often(buffer);
-    if (is_timed)
-        submit_until_timed(buffer);
-    while (!is_timed && until_logged[0] && optimized_logged(until_logged) == logged &&
-           patience(&until))
-        submit_often(buffer);
-    submit_often(buffer);
-    while (until_enough && optimized_logged(SESSION_TIMED) == logged && patience(&until))
-        submit_often(buffer);
-    for (int i = 0; i < further_submissions; i += SUBMISSIONS)
-        submit_often(buffer);
-    usleep(trying.linger);
-    if (is_timed)
-        assert_int_equal(record(draws, &later),
-                         optimized_logged(WITHDRAWN) > withdrawn ? 0 : variant);
-    trying.h.vk.FreeCommandBuffers(trying.h.device, trying.h.pool, 1, &buffer);
-    trying_close();
-    if (is_timed)
-        optimized_assert_logged(SESSION_TIMED, logged + 1);
-    return variant;
-}
-
 static void try_over_sessions(bool draws, uint64_t variant_cost, const char *outcome)
 {
     int sides[2] = {0, 0};
@@ -138,7 +24,7 @@ static void try_over_sessions(bool draws, uint64_t variant_cost, const char *out
     assert_int_equal(steady_session(variant_cost, draws, "timed in turn: sessions are"), 0);
     for (int i = 0; optimized_logged(outcome) == 0; i++) {
         assert_true(i < 40);
-        set_seed(i);
+        steady_set_seed(i);
         sides[steady_session(variant_cost, draws, SESSION_TIMED)]++;
     }
     /* Either side as often: 8 pairs. Where the variant came first the original was timed before. */
@@ -157,7 +43,7 @@ static int sampling_sessions(uint64_t variant_cost)
     unsetenv("PIECEMEAL_SAMPLER_KINDS");
     pm_layered_sample_all("0.01");
     for (int i = 1; i <= SEEDS; i++) {
-        set_seed(i);
+        steady_set_seed(i);
         (void)steady_session(variant_cost, false, "");
     }
     setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "1", 1);
@@ -214,7 +100,7 @@ static void no_untried_one_where_nothing_is_timed(void **state)
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.005", 1);
     assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
     /* So the variant is the one that is missing. */
-    set_seed(1);
+    steady_set_seed(1);
     assert_int_equal(steady_session(120000, false, SESSION_TIMED), 0);
     assert_int_equal(sampling_sessions(120000), 0);
     assert_int_equal(steady_session(120000, false, SESSION_TIMED), 1);
@@ -310,15 +196,15 @@ static void what_is_submitted_is_charged(void **state)
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.0001", 1);
     assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
-    set_seed(1);
+    steady_set_seed(1);
     assert_int_equal(steady_session(120000, false, SESSION_TIMED), 0);
     assert_int_equal(owed(), 0);
     trying.linger = MICROSECONDS;
-    until_enough = true;
-    submissions = 0;
+    steady.until_enough = true;
+    steady.submissions = 0;
     assert_int_equal(steady_session(120000, false, SESSION_TIMED), 1);
-    until_enough = false;
-    const int64_t charged = submissions * LONGER;
+    steady.until_enough = false;
+    const int64_t charged = steady.submissions * LONGER;
     assert_true(charged > 0);
     assert_in_range(owed(), charged * 9 / 10, charged * 11 / 10);
 }
@@ -333,15 +219,15 @@ static void what_a_slower_session_took_is_paid(void **state)
     setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.005", 1);
     assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
-    further_submissions = FURTHER;
+    steady.further = FURTHER;
     while (slower == 0 && number < 40) {
-        set_seed(number++);
+        steady_set_seed(number++);
         slower += steady_session(120000, false, SESSION_TIMED);
     }
-    further_submissions = 0;
+    steady.further = 0;
     assert_int_equal(slower, 1);
     for (int i = 0; i < SESSIONS; i++) {
-        set_seed(number++);
+        steady_set_seed(number++);
         slower += steady_session(120000, false, SESSION_TIMED);
     }
     assert_int_equal(slower, 1);
@@ -351,61 +237,10 @@ static void what_a_slower_session_took_is_paid(void **state)
     snprintf(folder, sizeof folder, "%s/piecemeal/trials", pm_layered_home());
     pm_folder_each(folder, "", forget, NULL);
     for (int i = 0; i < SESSIONS && slower == 1; i++) {
-        set_seed(number++);
+        steady_set_seed(number++);
         slower += steady_session(120000, false, SESSION_TIMED);
     }
     assert_int_equal(slower, 2);
-}
-
-/* A session that records a dispatch and a draw. How many variants it draws with. */
-static int session_of_two(void)
-{
-    VkCommandBuffer buffer;
-    uint64_t until = 0;
-    const uint32_t timed = optimized_logged(SESSION_TIMED);
-    trying.background = true;
-    trying.variant_cost = 90000;
-    pm_harness_open(&trying.h, NULL);
-    trying.compute = optimized_compute(&trying.h);
-    trying.graphics = optimized_graphics(&trying.h);
-    trying_costs();
-    buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
-    const uint64_t position = trying.h.driver->position();
-    pm_harness_begin(&trying.h, buffer, 0);
-    trying_dispatch(buffer);
-    trying_draw(buffer);
-    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
-    const uint32_t variants = trying_foreign_binds(position);
-    const uint32_t found = optimized_logged("timed in turn: sessions are");
-    while ((found == 0 ? optimized_logged("timed in turn: sessions are")
-                       : optimized_logged(SESSION_TIMED) - timed) < 2 &&
-           patience(&until))
-        submit_often(buffer);
-    trying_close();
-    return (int)variants;
-}
-
-/* Each takes more of the frame than several may. */
-static void few_untried_ones_at_once(void **state)
-{
-    (void)state;
-    enum { LIMITED = 5 };
-    int most[2] = {0, 0};
-    trying_prepare_sessions();
-    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
-    assert_int_equal(session_of_two(), 0);
-    for (int i = 0; i < LIMITED + 10 && most[1] < 2; i++) {
-        const int unlimited = i >= LIMITED;
-        set_seed(i);
-        setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", unlimited ? "1" : "0.005", 1);
-        const int variants = session_of_two();
-        most[unlimited] = variants > most[unlimited] ? variants : most[unlimited];
-    }
-    optimized_assert_logged("8 pairs of sessions", 0);
-    assert_int_equal(most[0], 1);
-    /* Without a limit the lots fall so. */
-    assert_int_equal(most[1], 2);
 }
 
 /* A-Z testing has too many variants for a session each. */
@@ -419,9 +254,9 @@ static void testing_leaves_them_alone(void **state)
         trying_open_contests(NULL);
         trying.compute = optimized_compute(&trying.h);
         const uint64_t position = trying.h.driver->position();
-        assert_int_equal(record(false, &buffer), 0);
+        assert_int_equal(steady_record(false, &buffer), 0);
         while (optimized_logged(said) == (uint32_t)i && patience(&until))
-            submit_often(buffer);
+            steady_submit(buffer);
         assert_int_equal(pm_calls_of(trying.h.driver, position, "vkCmdWriteTimestamp"), 0);
         trying.h.vk.DestroyPipeline(trying.h.device, trying.compute, NULL);
         trying_close_contests();
@@ -447,9 +282,9 @@ static void open_paused(VkCommandBuffer *buffer)
         usleep(5000);
     trying.compute = optimized_compute(&trying.h);
     trying_costs();
-    assert_int_equal(record(false, buffer), 0);
-    for (int i = 0; i < 4200; i += SUBMISSIONS)
-        submit_often(*buffer);
+    assert_int_equal(steady_record(false, buffer), 0);
+    for (int i = 0; i < 4200; i += STEADY_SUBMISSIONS)
+        steady_submit(*buffer);
 }
 
 /* Nothing of it is timed, and no session is thought to have been in vain. */
@@ -467,9 +302,9 @@ static void paused_sessions_are_not_timed(void **state)
     /* The next one goes on in the middle. */
     open_paused(&buffers[0]);
     trying_pause(false);
-    const int variant = record(false, &buffers[1]);
+    const int variant = steady_record(false, &buffers[1]);
     while (optimized_logged(SESSION_TIMED) == 0 && patience(&until))
-        submit_often(buffers[1]);
+        steady_submit(buffers[1]);
     trying_close();
     optimized_assert_logged(
         variant ? SESSION_TIMED " with the specialized" : SESSION_TIMED " with the original", 1);
@@ -484,7 +319,7 @@ static void stay_in_a_menu(void)
     pm_harness_begin(&trying.h, buffer, 0);
     PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
     while (optimized_logged("timed in turn: sessions are") == 0 && patience(&until))
-        submit_often(buffer);
+        steady_submit(buffer);
     optimized_assert_logged("timed in turn: sessions are", 1);
 }
 
@@ -557,7 +392,7 @@ static void not_what_comes_late(void **state)
     for (int i = 0; i < 6; i++) {
         VkCommandBuffer buffer;
         uint64_t until = 0;
-        set_seed(i);
+        steady_set_seed(i);
         setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
         pm_harness_open(&trying.h, NULL);
         trying_run_frames(trying_nothing, TRYING_ONCE, 4097);
@@ -565,9 +400,9 @@ static void not_what_comes_late(void **state)
         trying.compute = optimized_compute(&trying.h);
         /* The variant is made on both. */
         assert_true(trying_creations(position) > 1);
-        assert_int_equal(record(false, &buffer), 0);
+        assert_int_equal(steady_record(false, &buffer), 0);
         while (trying_creations(position) < 2 && patience(&until))
-            submit_often(buffer);
+            steady_submit(buffer);
         assert_true(trying_creations(position) >= 2);
         trying_close();
     }
@@ -585,7 +420,6 @@ int main(void)
         PM_LAYERED_TEST(a_much_slower_one_is_left_at_once),
         PM_LAYERED_TEST(what_is_submitted_is_charged),
         PM_LAYERED_TEST(what_a_slower_session_took_is_paid),
-        PM_LAYERED_TEST(few_untried_ones_at_once),
         PM_LAYERED_TEST(testing_leaves_them_alone),
         PM_LAYERED_TEST(paused_sessions_are_not_timed),
         PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),

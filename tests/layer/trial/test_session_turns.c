@@ -1,0 +1,122 @@
+/* Which of the shaders that want a trial over sessions have a turn in one (session_lot.h). */
+#include "tests/layer/trial/steady_sessions.h"
+
+#include "base/file.h"
+#include "tests/patience.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A session that records a dispatch and a draw, whose pipelines it creates in that order. How many
+ * variants it runs with; *waits: the dispatch's has to wait. */
+static int session_of_two(bool *waits)
+{
+    VkCommandBuffer buffer;
+    uint64_t until = 0;
+    const uint32_t timed = optimized_logged(SESSION_TIMED);
+    trying.background = true;
+    trying.variant_cost = 90000;
+    pm_harness_open(&trying.h, NULL);
+    const uint32_t before = optimized_logged(" waits: ");
+    trying.compute = optimized_compute(&trying.h);
+    *waits = optimized_logged(" waits: ") > before;
+    trying.graphics = optimized_graphics(&trying.h);
+    trying_costs();
+    buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = trying.h.driver->position();
+    pm_harness_begin(&trying.h, buffer, 0);
+    trying_dispatch(buffer);
+    trying_draw(buffer);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    const uint32_t variants = trying_foreign_binds(position);
+    const uint32_t found = optimized_logged("timed in turn: sessions are");
+    while ((found == 0 ? optimized_logged("timed in turn: sessions are")
+                       : optimized_logged(SESSION_TIMED) - timed) < 2 &&
+           patience(&until))
+        steady_submit(buffer);
+    trying_close();
+    return (int)variants;
+}
+
+/* Each takes more of the frame than several may. */
+static void few_untried_ones_at_once(void **state)
+{
+    (void)state;
+    enum { LEAST_LIMITED = 5, MOST_SESSIONS = 24 };
+    int most[2] = {0, 0}, limited = 0;
+    bool waits, has_waited = false;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    assert_int_equal(session_of_two(&waits), 0);
+    for (int i = 0; i < MOST_SESSIONS && most[1] < 2; i++) {
+        const bool unlimited = limited >= LEAST_LIMITED && has_waited;
+        steady_set_seed(i);
+        setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", unlimited ? "1" : "0.005", 1);
+        const int variants = session_of_two(&waits);
+        limited += !unlimited;
+        has_waited |= waits;
+        most[unlimited] = variants > most[unlimited] ? variants : most[unlimited];
+    }
+    optimized_assert_logged("8 pairs of sessions", 0);
+    assert_int_equal(most[0], 1);
+    /* Whoever comes first waits for the other one, too. */
+    assert_true(has_waited);
+    /* Without a limit the lots fall so. */
+    assert_int_equal(most[1], 2);
+}
+
+/* As many others are kept as if of other shaders: what is kept of the one, under other names. */
+static void keep_others(uint32_t count)
+{
+    char path[200];
+    struct pm_buffer text;
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    pm_buffer_init(&text, 1 << 20);
+    assert_true(pm_file_read(path, &text, NULL) && pm_buffer_append(&text, "", 1));
+    char *first = strstr((char *)text.data, "variant "), *rest = strdup(first);
+    assert_null(strstr(first + 1, "\nvariant "));
+    assert_non_null(strstr(first, "\nsessions"));
+    text.size--;
+    for (uint32_t i = 0; i < count; i++) {
+        char name[9];
+        char *key = strchr(rest, ' ') + 1, *original = strchr(key, ' ') + 1;
+        snprintf(name, sizeof name, "%08x", i * 0x9e3779b9u + 1);
+        memcpy(key, name, 8);
+        memcpy(original, name, 8);
+        assert_true(pm_buffer_append_string(&text, rest));
+    }
+    free(rest);
+    assert_true(pm_file_write(path, text.data, text.size, NULL));
+    pm_buffer_finish(&text);
+}
+
+/* Nobody knows which of them the program creates. */
+static void who_takes_part_is_drawn(void **state)
+{
+    (void)state;
+    enum { OTHERS = 100, SESSIONS = 12 };
+    int part = 0;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    keep_others(OTHERS);
+    const struct pm_null_api *driver = pm_harness_driver();
+    for (int i = 0; i < SESSIONS; i++) {
+        const uint64_t position = driver->position();
+        steady_set_seed(i);
+        (void)steady_session(80000, false, "");
+        part += pm_calls_of(driver, position, "vkCmdWriteTimestamp") > 0;
+    }
+    assert_in_range(part, 2, SESSIONS - 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(few_untried_ones_at_once),
+        PM_LAYERED_TEST(who_takes_part_is_drawn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

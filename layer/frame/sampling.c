@@ -42,9 +42,9 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     pm_random_init(&sampling->random, seed);
     sampling->coins = pm_random_mix(seed + 2);
     /* Who has every call sampled wants that, and who has none sampled, the other. */
-    const bool samples = (config->sampler.kinds & ~(uint32_t)PM_KIND_BIT_TIMING) != 0,
-               always = sampling->share >= 1 && sampling->probability >= 1;
-    sampling->times_kept = !samples || (!always && (pm_random_mix(seed + 1) & 1) != 0);
+    const bool samples = (config->sampler.kinds & ~(uint32_t)PM_KIND_BIT_TIMING) != 0;
+    sampling->always = samples && sampling->share >= 1 && sampling->probability >= 1;
+    sampling->times_kept = !samples || (!sampling->always && (pm_random_mix(seed + 1) & 1) != 0);
     pm_window_init(&sampling->window, config->sampler.window_probability,
                    config->sampler.window_frames, pm_random_next(&sampling->random));
     draw_begins(sampling);
@@ -281,6 +281,11 @@ static bool samples_kept(const struct pm_sampling *sampling)
 bool pm_sampling_times_kept(const struct pm_sampling *sampling)
 {
     return sampling->times_kept || !samples_kept(sampling);
+}
+
+bool pm_sampling_never_times_kept(const struct pm_sampling *sampling)
+{
+    return sampling->always && !pm_sampling_times_kept(sampling);
 }
 
 double pm_sampling_chance_ahead(struct pm_sampling *sampling)

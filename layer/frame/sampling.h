@@ -30,6 +30,7 @@ struct pm_sampling {
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
     bool times_kept;    /* the session's lot (pm_sampling_times_kept) */
+    bool always;        /* every call is sampled */
 
     /* What every recording thread reads and next to nobody writes. */
     _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
@@ -134,6 +135,8 @@ bool pm_sampling_begin_kept(struct pm_sampling *sampling);
  * is. Where they are sampled only if a window happens to be open they may be timed in any session.
  */
 bool pm_sampling_times_kept(const struct pm_sampling *sampling);
+/* Nor in any other that is configured as this one. */
+bool pm_sampling_never_times_kept(const struct pm_sampling *sampling);
 
 /* Whether what is submitted now is sampled. */
 static inline bool pm_sampling_is_on(const struct pm_sampling *sampling)

@@ -95,6 +95,9 @@ enum pm_session_side pm_session_trials_join(struct pm_session_trials *trials,
     enum pm_session_side side = PM_SESSION_NONE;
     if (trials == NULL)
         return side;
+    /* Sessions would look for what the original takes for ever, and nothing else be made. */
+    if (shader->part.ratio <= 0 && pm_sampling_never_times_kept(trials->device->sampling))
+        return side;
     pthread_mutex_lock(&trials->lock);
     struct pm_session_trial *trial = find_or_add(trials, shader);
     if (trial != NULL && !atomic_load(&trials->closed))

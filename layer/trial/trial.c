@@ -489,7 +489,7 @@ static void note_untimed(const struct pm_trial *trial)
         say_alone(trial->owner);
     char key[PM_SHADER_KEY_TEXT];
     pm_shader_key_format(&trial->key, key);
-    if (!trial->over_sessions) {
+    if (!trial->over_sessions || pm_sampling_never_times_kept(device->sampling)) {
         pm_log_debug(device->instance->log,
                      "a specialized shader %.12s cannot be timed in turn, and stays untried%s", key,
                      trial->of);

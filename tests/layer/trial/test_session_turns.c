@@ -112,11 +112,35 @@ static void who_takes_part_is_drawn(void **state)
     assert_in_range(part, 2, SESSIONS - 2);
 }
 
+/* A session, or all like it, that times nothing of what is submitted again does not look for what
+ * that takes, nor wants later ones to. */
+static void who_samples_every_call_wants_none(void **state)
+{
+    (void)state;
+    static const char stays[] = "cannot be timed in turn, and stays untried",
+                      wanted[] = "timed in turn: sessions are";
+    trying_prepare_sessions();
+    pm_layered_sample_all("1");
+    (void)steady_session(80000, false, stays);
+    assert_true(optimized_logged(stays) > 0);
+    optimized_assert_logged(wanted, 0);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, wanted), 0);
+    const uint32_t said = optimized_logged(stays);
+    unsetenv("PIECEMEAL_SAMPLER_KINDS");
+    (void)steady_session(80000, false, stays);
+    assert_true(optimized_logged(stays) > said);
+    /* What others have found is not lost. */
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    (void)steady_session(80000, false, SESSION_TIMED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(few_untried_ones_at_once),
         PM_LAYERED_TEST(who_takes_part_is_drawn),
+        PM_LAYERED_TEST(who_samples_every_call_wants_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,23 @@ void pm_verdicts_look(struct pm_verdicts *verdicts, const struct pm_shader_key *
     pthread_mutex_unlock(&verdicts->lock);
 }
 
+void pm_verdicts_charge(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                        const struct pm_shader_key *original,
+                        const struct pm_environment *environment, int64_t nanoseconds, int64_t now)
+{
+    if (!verdicts || nanoseconds == 0)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
+    int64_t sum;
+    if (kept && kept->sessions.wanted && pm_kept_verdict(kept, now) == PM_VERDICT_NONE &&
+        !__builtin_add_overflow(kept->sessions.charged, nanoseconds, &sum)) {
+        kept->sessions.charged = sum > 0 ? sum : 0;
+        note_fresh(verdicts, kept, OVER_SESSIONS);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
 /* ---- saving ---- */
 
 /* What is new of a variant over what is on the disk, where another process may have written

@@ -119,6 +119,11 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
                           const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept);
+/* A session with it is over, which took so many nanoseconds longer (less than 0: shorter). Not
+ * where there is a verdict at `now`. */
+void pm_verdicts_charge(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                        const struct pm_shader_key *original,
+                        const struct pm_environment *environment, int64_t nanoseconds, int64_t now);
 /* What a session timed with the game's own that is of no pair. */
 void pm_verdicts_look(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                       const struct pm_shader_key *original,

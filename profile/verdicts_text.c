@@ -280,6 +280,13 @@ static bool parse_half(const struct pm_line *line, struct pm_session_half *half,
     return good;
 }
 
+/* charged NANOSECONDS: likewise. */
+static bool parse_charged(const struct pm_line *line, struct pm_kept_variant *kept)
+{
+    return kept && kept->sessions.charged == 0 &&
+           parse_time(line->words[1], &kept->sessions.charged);
+}
+
 /* *last: the variant that lines of one belong to. */
 static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
                        struct pm_kept_variant **last)
@@ -299,6 +306,8 @@ static bool parse_line(struct pm_kept_table *table, const struct pm_line *line,
         return parse_half(line, *last ? &(*last)->sessions.half : NULL, false);
     if (pm_line_is(line, "own", 5 + 2 * PM_SESSION_USES))
         return parse_half(line, *last ? &(*last)->sessions.own : NULL, true);
+    if (pm_line_is(line, "charged", 2))
+        return parse_charged(line, *last);
     if (line->count > 0 && pm_line_is(line, "sessions", line->count))
         return parse_sessions(line, *last);
     if (!pm_line_is(line, "variant", 9) || !parse_variant(line, &kept) ||
@@ -418,7 +427,9 @@ static bool format_sessions(const struct pm_kept_variant *kept, struct pm_buffer
             (pm_buffer_append_string(out, "sessions") &&
              format_ratios(kept->sessions.ratios, kept->sessions.count, out))) &&
            format_half("half", &kept->sessions.half, out) &&
-           format_half("own", &kept->sessions.own, out);
+           format_half("own", &kept->sessions.own, out) &&
+           (kept->sessions.charged <= 0 ||
+            pm_buffer_printf(out, "charged %" PRId64 "\n", kept->sessions.charged));
 }
 
 bool pm_kept_format(const struct pm_kept_table *table, const char *layer, struct pm_buffer *out)

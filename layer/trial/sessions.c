@@ -21,6 +21,10 @@ enum {
 enum { HARMFUL_PAIRS = 2 };
 #define HARMFUL 1250000u
 #define MOST_HARMFUL 1500000u
+/* One that has taken so much by now is given up for a while when all pairs together say that it is
+ * slower by so much. */
+#define MOST_CHARGED (60 * PM_SECOND)
+#define DEAR 1.05
 /* Sessions in a row without anything of one size are enough to give up for now. */
 enum { MOST_UNLIKE = 8 };
 
@@ -230,14 +234,31 @@ static bool is_harmful(const struct pm_kept_variant *kept)
     return harmful;
 }
 
-static enum pm_outcome judge(const struct pm_kept_variant *kept, struct pm_paired *paired)
+/* Whether its sessions have paid enough for what they said. Nothing is found faster by it, so it
+ * may look at what there is. */
+static bool is_dear(struct pm_session_trial *trial, const struct pm_kept_variant *kept,
+                    const double *logarithms)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < kept->sessions.count; i++)
+        sum += logarithms[i];
+    pthread_mutex_lock(&trial->owner->lock);
+    const int64_t charged = trial->side == PM_SESSION_VARIANT ? trial->charged : 0;
+    pthread_mutex_unlock(&trial->owner->lock);
+    return kept->sessions.charged > MOST_CHARGED - charged &&
+           sum >= kept->sessions.count * log(DEAR);
+}
+
+static enum pm_outcome judge(struct pm_session_trial *trial, const struct pm_kept_variant *kept,
+                             struct pm_paired *paired)
 {
     double ratios[PM_SESSION_PAIRS];
     const uint32_t count = kept->sessions.count;
     for (uint32_t i = 0; i < count; i++)
         ratios[i] = log(kept->sessions.ratios[i] * 1e-6);
     const bool harmful = is_harmful(kept);
-    if (!harmful && kept->sessions.ratios[count - 1] < MOST_HARMFUL)
+    if (!harmful && kept->sessions.ratios[count - 1] < MOST_HARMFUL &&
+        !is_dear(trial, kept, ratios))
         return pm_trial_judge(ratios, count, PM_SESSION_PAIRS, true, paired);
     *paired = pm_paired_interval(ratios, count, 0);
     return harmful ? PM_SLOWER : PM_UNDECIDED;
@@ -309,7 +330,7 @@ static enum pm_outcome take_half(struct pm_session_trial *trial,
                                            environment, half, kept);
     /* Sizes that never come again say nothing however many sessions there are. */
     const bool in_vain = !pair && kept->sessions.half.unlike >= MOST_UNLIKE;
-    return pair ? judge(kept, paired) : in_vain ? PM_UNDECIDED : PM_GOES_ON;
+    return pair ? judge(trial, kept, paired) : in_vain ? PM_UNDECIDED : PM_GOES_ON;
 }
 
 /* The session's part in the trial is over. Waits for the disk. */
@@ -351,11 +372,31 @@ static void finish(struct pm_session_trial *trial)
         pm_log_info(device->instance->log, "a session is not kept: %s", error.message);
 }
 
+/* What this session took longer by what nothing proves. Waits for the disk. */
+static void keep_charged(const struct pm_session_trials *trials)
+{
+    struct pm_verdicts *verdicts = pm_session_verdicts(trials->device->instance);
+    for (uint32_t i = 0; i < trials->count; i++) {
+        const struct pm_session_trial *trial = trials->trials[i];
+        const struct pm_environment environment =
+            pm_session_environment(trials->device, &trial->named.environment);
+        if (trial->side == PM_SESSION_VARIANT)
+            pm_verdicts_charge(verdicts, &trial->named.key, &trial->named.original, &environment,
+                               trial->charged, time(NULL));
+    }
+    struct pm_error error = {0};
+    if (!pm_verdicts_save(verdicts, &error))
+        pm_log_info(trials->device->instance->log, "what sessions took is not kept: %s",
+                    error.message);
+}
+
 void pm_session_trials_end(struct pm_session_trials *trials)
 {
     for (uint32_t i = 0; trials != NULL && i < trials->count; i++)
         finish(trials->trials[i]);
     pm_session_trials_each_second(trials);
+    if (trials != NULL)
+        keep_charged(trials);
     /* What they took is said where it is nothing, too. */
     if (trials != NULL && trials->count > 0)
         pm_budget_charge_session(trials->budget, 0, pm_now());

@@ -24,7 +24,8 @@
  * paid no other draws with an untried variant. Before one does, the original was timed in a
  * session: so it is known which share of the time it takes, and few variants at once are tried, one
  * where its share is large; and a variant that turns out to be much slower is bound no more, though
- * what was recorded keeps it.
+ * what was recorded keeps it. One whose sessions have taken long, and say that it is slower, is
+ * left undecided.
  *
  * A session that times nothing is the last one, where what is bound was recorded for one submission
  * alone or the session was long enough; if one before it has timed something, where both are so.

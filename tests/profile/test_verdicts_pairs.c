@@ -250,6 +250,34 @@ static void the_latest_original_is_kept(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* What sessions took is summed up over them, until there is a verdict. */
+static void what_sessions_take_is_kept(void **unused)
+{
+    (void)unused;
+    static const int64_t charges[] = {5000000000, -7000000000, 3000000000, 4000000000};
+    const struct pm_kept_variant made = kept_variant('g', PM_VERDICT_NONE, 1);
+    struct pm_kept_variant found, decided = kept_variant('g', PM_VERDICT_UNDECIDED, 1);
+    for (size_t i = 0; i < sizeof charges / sizeof *charges; i++) {
+        struct pm_verdicts *verdicts = kept_open(NULL);
+        if (i == 0) {
+            pm_verdicts_put_made(verdicts, &made);
+            pm_verdicts_want_sessions(verdicts, &made.key, &made.original, &kept_gpu, true);
+        }
+        pm_verdicts_charge(verdicts, &made.key, &made.original, &kept_gpu, charges[i], KEPT_NOW);
+        assert_true(pm_verdicts_save(verdicts, NULL));
+        pm_verdicts_close(verdicts);
+    }
+    struct pm_verdicts *verdicts = kept_open(NULL);
+    assert_true(kept_find(verdicts, &made, &kept_gpu, &found));
+    assert_true(found.sessions.charged == 7000000000);
+    decided.kind = PM_TIMED_SESSIONS;
+    kept_put(verdicts, &decided);
+    pm_verdicts_charge(verdicts, &made.key, &made.original, &kept_gpu, charges[0], KEPT_NOW);
+    assert_true(kept_find(verdicts, &made, &kept_gpu, &found));
+    assert_true(found.sessions.wanted && found.sessions.charged == 0);
+    pm_verdicts_close(verdicts);
+}
+
 /* A variant that takes next to nothing is no damage. */
 static void tiny_ratios_are_kept(void **unused)
 {
@@ -278,6 +306,7 @@ int main(void)
         JOURNALS_TEST(sessions_compare_uses_as_a_whole),
         JOURNALS_TEST(sessions_that_are_unlike_are_counted),
         JOURNALS_TEST(the_latest_original_is_kept),
+        JOURNALS_TEST(what_sessions_take_is_kept),
         JOURNALS_TEST(two_originals_share_nothing),
         JOURNALS_TEST(tiny_ratios_are_kept),
     };

@@ -1,4 +1,5 @@
-/* Which of the shaders that want a trial over sessions have a turn in one (session_lot.h). */
+/* Which of the shaders that want a trial over sessions have a turn in one (session_lot.h), and for
+ * how long they want it. */
 #include "tests/layer/trial/steady_sessions.h"
 
 #include "base/file.h"
@@ -135,12 +136,33 @@ static void who_samples_every_call_wants_none(void **state)
     (void)steady_session(80000, false, SESSION_TIMED);
 }
 
+/* Below a quarter slower eight pairs say so, which may take hours. */
+static void who_has_paid_enough_is_left(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 8, FURTHER = 400, LONGER = 10000 };
+    int slower = 0;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(115000, false, "timed in turn: sessions are"), 0);
+    steady.further = FURTHER;
+    for (int i = 0; i < SESSIONS && optimized_logged("undecided: tried again later") == 0; i++) {
+        trying.longer = LONGER;
+        slower += steady_session(115000, false, SESSION_TIMED);
+    }
+    steady.further = 0;
+    optimized_assert_logged("undecided: tried again later", 1);
+    assert_in_range(slower, 1, 2);
+    assert_int_equal(steady_session(115000, false, ""), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(few_untried_ones_at_once),
         PM_LAYERED_TEST(who_takes_part_is_drawn),
         PM_LAYERED_TEST(who_samples_every_call_wants_none),
+        PM_LAYERED_TEST(who_has_paid_enough_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,6 +26,8 @@ static uint64_t cost(void *user, VkPipeline pipeline)
                           (pipeline && (uintptr_t)pipeline == (uintptr_t)trying.object)
                       ? TRYING_ORIGINAL
                       : (double)trying.variant_cost;
+    if (trying.longer > 0)
+        time *= trying.longer;
     time *= 1 + trying.noise * (2 * pm_random_unit(&randoms) - 1);
     /* Now and then something else ran on the device. */
     if (trying.noise > 0 && pm_random_below(&randoms, 20) == 0)

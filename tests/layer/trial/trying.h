@@ -17,6 +17,7 @@ extern struct trying {
     VkShaderEXT object;           /* likewise; a test's */
     uint64_t variant_cost;        /* nanoseconds; also of what is not the game's */
     double noise;                 /* share by which a cost varies */
+    double longer;                /* all costs are so many times as much; 0: once */
     const char *kinds;            /* sampler.kinds of the next session; NULL: timing */
     const char *sampled;          /* likewise: a window is open, with this sampler.api_probability;
                                      NULL: none is */

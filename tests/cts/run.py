@@ -12,7 +12,13 @@ what matches. A config says how to run another binary:
      "arguments": ["--deqp-log-images=disable"], "cases": ["dEQP-VK.draw.*"] or "list": "mustpass.txt",
      "modes": ["off", "zeros"], "limit": 120}
 
-or all of it by options: --program, --argument (any number), --deqp-case PATTERN, --list FILE.
+or all of it by options: --program, --argument (any number), --deqp-case PATTERN, --list FILE. Of a program that is no dEQP
+binary a config says how it is told of a case, {case} being its name in "arguments" or "environment"; it passes with
+status 0 and fails with any other:
+
+    {"program": "./d3d12", "environment": {"VKD3D_TEST_MATCH": "{case}"}, "list_arguments": ["--list-tests"],
+     "unsupported": "0 tests executed", a line that tells so,                    both are regular expressions
+     "result": "tests executed (.*)"}   of what it says in this group, all must be the same
 
 Modes: off (no layer); idle (the layer, never sampling); blocks, zeros, turns and constants (every call counts all of a
 kind); specialized (with every shader specialized that what the modes before it counted leads to, whatever it gains, but
@@ -63,6 +69,7 @@ STATUS = re.compile(r"^\s*(Pass|Fail|NotSupported|QualityWarning|CompatibilityWa
 RESULT = re.compile(r"^\s*Result: (\w+)\s*$", re.M)
 IN_LOG = re.compile(r'<Result StatusCode="(\w+)">(.*?)</Result>', re.S)
 LOG_FILE = "--deqp-log-filename="
+CASE = "{case}"  # its name, in what another program is told
 COMPLAINT = re.compile(r"^.* (?:warning|error): .*$", re.M)
 
 
@@ -102,7 +109,11 @@ class Suite:
         self.program = os.path.abspath(options.program or os.path.join(self.folder, config["program"]))
         # Each process has a log of its own.
         self.arguments = [a for a in config.get("arguments", []) + options.argument if not a.startswith(LOG_FILE)]
-        self.logs = self.program != os.path.abspath(options.build + OURS)
+        self.environment = config.get("environment", {})
+        self.by_status = any(CASE in a for a in [*self.arguments, *self.environment.values()])
+        self.unsupported, self.result = config.get("unsupported"), config.get("result")
+        self.list_arguments = config.get("list_arguments", ["--deqp-runmode=stdout-caselist"])
+        self.logs = not self.by_status and self.program != os.path.abspath(options.build + OURS)
         self.patterns = options.deqp_case + options.patterns + config.get("cases", [])
         self.list_file = options.list or config.get("list")
         self.modes = options.modes.split(",") if options.modes else config.get("modes", MODES)
@@ -116,12 +127,29 @@ class Suite:
         elif self.patterns and not any(c in p for p in self.patterns for c in "*?["):
             return self.patterns  # by their names; a large suite takes long to list all
         else:
-            out = subprocess.run([self.program, "--deqp-runmode=stdout-caselist", *self.arguments], cwd=self.folder,
-                                 capture_output=True, text=True, check=True).stdout
-            names = [line[6:].strip() for line in out.splitlines() if line.startswith("TEST: ")]
+            arguments = [self.program, *self.list_arguments, *(a for a in self.arguments if CASE not in a)]
+            out = subprocess.run(arguments, cwd=self.folder, capture_output=True, text=True, check=True).stdout
+            names = [line.strip().removeprefix("TEST: ") for line in out.splitlines()
+                     if self.by_status or line.startswith("TEST: ")]
         if not self.patterns:
             return names
         return [n for n in names if any(fnmatch.fnmatchcase(n, p) for p in self.patterns)]
+
+
+    def command(self, name):
+        if self.by_status:
+            return [self.program, *(a.replace(CASE, name) for a in self.arguments)]
+        return [self.program, "--deqp-case=" + name, *self.arguments]
+
+    def verdict(self, said, code):
+        """(status, text, what it drew) of what a program that tells by its status said; None: it crashed."""
+        if code < 0:
+            return None
+        result = "; ".join(m.group(1) for m in re.finditer(self.result, said, re.M)) if self.result else None
+        unsupported = self.unsupported and re.search(self.unsupported, said, re.M)
+        if unsupported:
+            return "NotSupported", unsupported.group(0), result
+        return "Fail" if code else "Pass", "status %d" % code, result
 
 
 class Runner:
@@ -206,15 +234,22 @@ class Runner:
         log = home + "/log"
         if os.path.exists(log):
             os.unlink(log)
-        arguments = [self.suite.program, "--deqp-case=" + name, *self.suite.arguments]
+        arguments = self.suite.command(name)
         qpa = home + "/case.qpa"
         if os.path.exists(qpa):
             os.unlink(qpa)
         if self.suite.logs:
             arguments.append(LOG_FILE + qpa)
-        said, code = self.process(arguments, self.environment(mode, home, name), self.suite.folder)
-        found, result = STATUS.search(said), RESULT.search(said)
-        logged = read_log(qpa, name) or (found.groups() if found else None)
+        env = self.environment(mode, home, name)
+        env.update((key, value.replace(CASE, name)) for key, value in self.suite.environment.items())
+        said, code = self.process(arguments, env, self.suite.folder)
+        if self.suite.by_status:
+            logged = self.suite.verdict(said, code) if code is not None else None
+            result = logged[2] if logged else None
+        else:
+            found, drew = STATUS.search(said), RESULT.search(said)
+            logged = read_log(qpa, name) or (found.groups() if found else None)
+            result = drew.group(1) if drew else None
         if code is None:
             return "Timeout", None, said
         if code < 0 or not logged or logged[0] == "Crash":
@@ -230,7 +265,7 @@ class Runner:
             complaint = COMPLAINT.search(text)
             if complaint:
                 return "Complaint", None, complaint.group(0)
-        return logged[0], result.group(1) if result else None, "%s\n%s" % (logged[1], said)
+        return logged[0], result, "%s\n%s" % (logged[1], said)
 
     def case(self, name):
         """(name, outcome, why, seconds): outcome is pass, unsupported, driver, fail or crash."""

@@ -73,6 +73,27 @@ esac
 """
 
 
+# A suite that is no dEQP binary: it is told of a case by the environment, and tells by its status and its last line.
+BY_STATUS = """#!/bin/sh
+with=${VK_INSTANCE_LAYERS:+yes}
+if [ "$1" = --list-tests ]; then
+    printf '%s\\n' passes fails crashes hangs unsupported with-fails with-crashes with-differs
+    exit 0
+fi
+[ "$1" = "--told=$MATCH" ] || exit 3
+failed=0
+case $MATCH$with in
+fails*|with-failsyes) failed=1 ;;
+crashes*|with-crashesyes) kill -SEGV $$ ;;
+hangs*) sleep 60 ;;
+unsupported*) echo "Test skipped: what it takes." ;;
+with-differsyes) todo=1 ;;
+esac
+echo "9 tests executed ($failed failures, ${todo:-0} todo)"
+exit $failed
+"""
+
+
 # The layer, as far as a mode shows in the environment: what the cases drew is written down, and in use but for one case.
 RECIPES = """#!/bin/sh
 for argument; do
@@ -139,6 +160,25 @@ class Runs(unittest.TestCase):
         done = subprocess.run([sys.executable, RUN, "--build", self.folder.name, "--driver", self.driver, "--config",
                                config, "--modes", "off"], capture_output=True, text=True, check=False, cwd="/")
         self.assertIn("1 pass, 0 fail", done.stdout, done.stderr)
+
+    def test_a_program_that_tells_by_its_status(self):
+        config = self.folder.name + "/config.json"
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(BY_STATUS)
+        with open(config, "w", encoding="utf-8") as file:
+            json.dump({"arguments": ["--told={case}"], "environment": {"MATCH": "{case}"},
+                       "list_arguments": ["--list-tests"], "unsupported": "^Test skipped.*",
+                       "result": r"tests executed \((.*)\)"}, file)
+        done, found = self.run_cases("--config", config)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(found, {"passes": "passed", "fails": "skipped", "crashes": "skipped", "hangs": "skipped",
+                                 "unsupported": "skipped", "with-fails": "failure", "with-crashes": "error",
+                                 "with-differs": "failure"})
+        self.assertIn("idle: Pass 0 failures, 1 todo, without us Pass 0 failures, 0 todo", done.stdout)
+        done, found = self.run_cases("--config", config, "with-*s")
+        self.assertEqual(sorted(found), ["with-crashes", "with-differs", "with-fails"], done.stdout)
+        done, found = self.run_cases("--config", config, "passes")  # not listed
+        self.assertEqual((done.returncode, found), (0, {"passes": "passed"}), done.stderr)
 
     def test_by_name_and_pattern(self):
         done, found = self.run_cases("--deqp-case", "t.group.passes")

@@ -1,15 +1,22 @@
 /*
- * OpTypeForwardPointer stays only where a type leads back to itself, as a list's element does.
- * Compilers write it for every buffer reference (seen: glslang), and other types in between decide
- * whether it is needed; what needs it must come behind it.
+ * OpTypeForwardPointer stays only where a type leads back to itself, as a list's element does, and
+ * before a reference to what is only stored in 8 or 16 bits. Compilers write it for every buffer
+ * reference (seen: glslang), and other types in between decide whether it is needed; what needs it
+ * must come behind it.
+ *
+ * SPIRV-Tools takes a variable or conversion of a pointer for one of what is behind it, and refuses
+ * small types there without Int8, Int16 or Float16; but it does not look behind a pointer that is
+ * declared ahead (vkd3d-proton's GDeflate, and any push constants with a reference to bytes).
  */
 #include "shader_rewrite/canonical/canonical_passes.h"
+#include "shader_rewrite/ir/ir_builder.h"
 
 struct dropping {
     const struct pm_ir_list *globals;
     uint32_t *needs; /* by id: how many operands of a type are not known to be finite */
     struct pm_ir_def **finite;
     uint32_t count;
+    bool *is_small; /* by id */
 };
 
 static bool has_forward(const struct pm_ir_list *globals)
@@ -40,6 +47,57 @@ static void spread(struct dropping *d, const struct pm_ir_def *def)
     }
 }
 
+/* ---- what is only stored in 8 or 16 bits ---- */
+
+static bool is_only_stored(const struct pm_ir_module *module, const struct pm_ir_instr *type)
+{
+    const bool is_int = type->opcode == SpvOpTypeInt;
+    if (!is_int && type->opcode != SpvOpTypeFloat)
+        return false;
+    switch (pm_ir_operand_word(&type->operands[0])) {
+    case 8:
+        return is_int && !pm_ir_has_capability(module, SpvCapabilityInt8);
+    case 16:
+        return !pm_ir_has_capability(module, is_int ? SpvCapabilityInt16 : SpvCapabilityFloat16);
+    default:
+        return false;
+    }
+}
+
+/* is_small, by id: a type that is only stored, or holds one. found: room for all ids. */
+static void find_small(const struct pm_ir_module *module, const struct pm_ir_list *globals,
+                       bool *is_small, struct pm_ir_def **found)
+{
+    uint32_t count = 0;
+    for (struct pm_ir_instr *i = globals->first; i; i = i->next) {
+        if (i->result && is_only_stored(module, i)) {
+            is_small[i->result->id] = true;
+            found[count++] = i->result;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        for (struct pm_ir_operand *use = found[i]->first_use; use; use = use->next_use) {
+            const struct pm_ir_instr *user = use->user;
+            const bool holds = user->opcode == SpvOpTypeVector || user->opcode == SpvOpTypeArray ||
+                               user->opcode == SpvOpTypeRuntimeArray ||
+                               user->opcode == SpvOpTypeStruct;
+            if (holds && !is_small[user->result->id]) {
+                is_small[user->result->id] = true;
+                found[count++] = user->result;
+            }
+        }
+    }
+}
+
+static bool is_needed(const struct dropping *d, const struct pm_ir_instr *forward)
+{
+    enum { POINTEE = 1 }; /* an OpTypePointer's operand, behind its storage class */
+    const struct pm_ir_instr *pointer = pm_ir_operand_instr(forward, 0);
+    return d->needs[pm_ir_operand_id(&forward->operands[0])] ||
+           (pointer && pointer->opcode == SpvOpTypePointer &&
+            d->is_small[pm_ir_operand_id(&pointer->operands[POINTEE])]);
+}
+
 bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error)
 {
     struct pm_ir_list *globals = &module->sections[PM_IR_SECTION_GLOBAL];
@@ -48,16 +106,18 @@ bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error)
     struct dropping d = {.globals = globals};
     d.needs = pm_arena_zalloc(module->arena, module->bound, sizeof(*d.needs));
     d.finite = pm_arena_zalloc(module->arena, module->bound, sizeof(struct pm_ir_def *));
-    if (!d.needs || !d.finite)
+    d.is_small = pm_arena_zalloc(module->arena, module->bound, sizeof(*d.is_small));
+    if (!d.needs || !d.finite || !d.is_small)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %u ids", module->bound);
     for (struct pm_ir_instr *i = globals->first; i; i = i->next)
         if (i->result)
             count_needs(&d, i);
     for (uint32_t i = 0; i < d.count; i++)
         spread(&d, d.finite[i]);
+    find_small(module, globals, d.is_small, d.finite);
     for (struct pm_ir_instr *i = globals->first, *next; i; i = next) {
         next = i->next;
-        if (i->opcode == SpvOpTypeForwardPointer && !d.needs[pm_ir_operand_id(&i->operands[0])])
+        if (i->opcode == SpvOpTypeForwardPointer && !is_needed(&d, i))
             pm_ir_remove(i);
     }
     return true;

@@ -220,6 +220,17 @@ static void test_forward_pointers(void **state)
     }
 }
 
+/* And where one is of bytes that are only stored: SPIRV-Tools would refuse what holds it. That of a
+ * word goes. */
+static void test_references_to_bytes(void **state)
+{
+    (void)state;
+    struct pm_words words = canonical_of("references_bytes.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&words, "OpTypeForwardPointer"), 1);
+    assert_idempotent(&words);
+    pm_words_finish(&words);
+}
+
 /* Assembled from a module's text with the instructions of this name in reverse order. */
 static struct pm_words with_reversed(const struct pm_words *module, const char *name)
 {
@@ -493,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_debug_information_is_no_part),
         cmocka_unit_test(test_equal_constants_are_one),
         cmocka_unit_test(test_forward_pointers),
+        cmocka_unit_test(test_references_to_bytes),
         cmocka_unit_test(test_order_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),

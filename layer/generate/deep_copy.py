@@ -217,7 +217,7 @@ HEADER = """/*
  * (creation feedback) is left out.
  *
  * Each returns the copy, owned by the arena, or NULL with *error saying what cannot be copied: a structure in a chain
- * that vk.xml does not know (PM_ERROR_NEWER, the message names its sType), or memory.
+ * that neither vk.xml nor descriptor_heap.h knows (PM_ERROR_NEWER, the message names its sType), or memory.
  *
  * Thread safety: any thread, one arena a thread.
  */
@@ -240,6 +240,7 @@ SOURCE_START = """#include "deep_copy.h"
 
 #include "layer/generate/copy_rules.h"
 #include "layer/generate/create_info.h"
+#include "layer/generate/descriptor_heap.h"
 #include "structures.h"
 #include <string.h>
 
@@ -277,7 +278,7 @@ static size_t chained_size(const VkBaseInStructure *item)
 {
     switch ((int64_t)item->sType) {
 %s    default:
-        return 0;
+        return pm_heap_structure_size(item->sType);
     }
 }
 
@@ -296,6 +297,7 @@ static void deepen_chained(struct pm_copy *copy, VkBaseOutStructure *item)
 {
     switch ((int64_t)item->sType) {
 %s    default:
+        pm_heap_structure_deepen(copy, item);
         break;
     }
 }

@@ -1,5 +1,6 @@
 #include "layer/shader/object.h"
 #include "layer/generate/create_info.h"
+#include "layer/generate/descriptor_heap.h"
 #include "layer/shader/object_private.h"
 #include <inttypes.h>
 #include <stdlib.h>
@@ -300,7 +301,8 @@ struct pm_object *pm_objects_module(struct pm_objects *objects,
             item->sType ==
                 VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO ||
             item->sType ==
-                VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT)
+                VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT ||
+            item->sType == VK_STRUCTURE_TYPE_SHADER_DESCRIPTOR_SET_AND_BINDING_MAPPING_INFO_EXT)
             continue;
         pm_fail_newer(error, item->sType);
         return NULL;

@@ -1,6 +1,7 @@
 #include "layer/shader/pipeline_remember.h"
 
 #include "layer/generate/create_info.h"
+#include "layer/generate/descriptor_heap.h"
 #include <inttypes.h>
 
 /* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no
@@ -27,7 +28,8 @@
                               VK_PIPELINE_CREATE_2_DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_BIT_EXT |     \
                               VK_PIPELINE_CREATE_2_NO_PROTECTED_ACCESS_BIT |                            \
                               VK_PIPELINE_CREATE_2_ENABLE_LEGACY_DITHERING_BIT_EXT |                    \
-                              VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT))
+                              VK_PIPELINE_CREATE_2_INDIRECT_BINDABLE_BIT_EXT |                          \
+                              VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT))
 
 #define SHADER_STATE                                                                                      \
     ((VkGraphicsPipelineLibraryFlagsEXT)(VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT | \
@@ -140,7 +142,9 @@ static bool remember_layout(struct pm_pipeline *pipeline, VkPipelineLayout layou
                               : NULL;
     pipeline->push_ranges =
         pm_push_layouts_find(&pipeline->device->pipelines->push_layouts, layout);
+    /* With descriptor heaps there is none. */
     return pipeline->layout || !needed ||
+           (pipeline->flags & VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT) != 0 ||
            pm_fail(error, PM_ERROR_UNSUPPORTED, "its pipeline layout is not remembered");
 }
 

@@ -1,6 +1,7 @@
 /* What Vulkan 1.4 and today's extensions add to pipelines and to recordings, while specialized
  * shaders are in use (tests/layer/hooks/test_today_sampled.c: while calls are sampled).
  * docs/clients.md has the table. */
+#include "layer/generate/descriptor_heap.h"
 #include "tests/layer/optimized.h"
 
 #include <stdlib.h>
@@ -43,6 +44,8 @@ static VkPipeline make(VkShaderStageFlagBits before, VkPipelineCreateFlags2 flag
     of.info.pNext = &with;
     if (chain)
         of.info.renderPass = VK_NULL_HANDLE;
+    if (flags & VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT)
+        of.info.layout = VK_NULL_HANDLE;
     VkPipeline pipeline;
     PM_CHECK(h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
     return pipeline;
@@ -138,6 +141,18 @@ static void pipelines_that_become_binaries(void **state)
     pm_harness_close(&h);
 }
 
+/* As all pipelines of DXVK 3's are, where the driver has heaps (test_descriptor_heap.c). */
+static void descriptor_heaps(void **state)
+{
+    (void)state;
+    open_1_4();
+    const VkPipeline pipeline =
+        make(VK_SHADER_STAGE_VERTEX_BIT, VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT, NULL);
+    assert_ptr_not_equal(optimized_effective(&h, pipeline, GRAPHICS), pipeline);
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    pm_harness_close(&h);
+}
+
 /* The innermost of secondary command buffers, too, whose bindings nobody inherits. */
 static void nested_command_buffers(void **state)
 {
@@ -199,6 +214,7 @@ int main(void)
         PM_LAYERED_TEST(local_reads_and_descriptor_buffers),
         PM_LAYERED_TEST(mesh_shaders),
         PM_LAYERED_TEST(pipelines_that_become_binaries),
+        PM_LAYERED_TEST(descriptor_heaps),
         PM_LAYERED_TEST(nested_command_buffers),
         PM_LAYERED_TEST(generated_commands_are_not_sampled),
     };

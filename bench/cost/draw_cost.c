@@ -4,6 +4,7 @@
  * the difference is what one more costs.
  *
  *     draw, dispatch      in one command buffer
+ *     odraw               a draw with the second of two pipelines that share a shader
  *     bind                a compute pipeline, the same again and again
  *     bind2, gbind2       two compute or graphics pipelines in turn
  *     kbind2, kgbind2     the same in a recording that may be submitted again
@@ -166,9 +167,11 @@ static const struct {
     bool objects;        /* with VK_EXT_shader_object */
     bool kept;           /* the recording may be submitted again */
     bool queries;        /* the game may ask for pipeline statistics, and never does */
+    bool second;         /* drawn with the second pipeline */
     bool late;           /* the game has recorded so much that it is known to record anew */
 } kinds[] = {
     {"draw", do_draw, true, false},
+    {"odraw", do_draw, true, false, .second = true},
     {"dispatch", do_dispatch, false, false},
     {"bind", do_bind, false, false},
     {"bind2", do_bind2, false, false},
@@ -254,7 +257,8 @@ static void record(struct pm_harness *harness, int kind, unsigned long count)
         harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_COMPUTE, r.compute[0]);
         if (kinds[kind].in_pass)
             pm_harness_begin_pass(harness, r.buffer);
-        harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, r.graphics[0]);
+        harness->vk.CmdBindPipeline(r.buffer, VK_PIPELINE_BIND_POINT_GRAPHICS,
+                                    r.graphics[kinds[kind].second]);
     }
     for (unsigned long i = 0; i < count; i++)
         kinds[kind].once(&r, i);

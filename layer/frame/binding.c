@@ -279,12 +279,10 @@ bool pm_binding_may_sample(const struct pm_command *command, int point)
     return (pm_binding_allowed(command, point) & PM_BINDING_INSTRUMENTED) != 0;
 }
 
-const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t calls,
-                                       uint32_t *use)
+/* NULL is allowed for the variant. */
+static const struct pm_built *name(struct pm_command *command, struct pm_variant *variant,
+                                   uint32_t calls, uint32_t *use)
 {
-    struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    struct pm_variant *variant =
-        calls == 0 ? pm_pipeline_sample_kept(pipeline) : pm_pipeline_sample(pipeline);
     if (variant == NULL)
         return NULL;
     /* Once it is in the list another thread cannot take it away, but the list may hold the only
@@ -295,6 +293,26 @@ const struct pm_built *pm_binding_take(struct pm_command *command, int point, ui
     return NULL;
 }
 
+const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t *use)
+{
+    return name(command, pm_pipeline_sample_kept(command->bound[point].pipeline), 0, use);
+}
+
+/* A variant for the next call, of a recording that holds no calls twice: it was chosen, or is taken
+ * for what its shader is owed. */
+static const struct pm_built *take_one(struct pm_command *command, int point, bool chosen)
+{
+    struct pm_sampling *sampling = command->device->sampling;
+    struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    struct pm_owing owing = {.when = pm_sampling_when(sampling)};
+    struct pm_variant *variant =
+        chosen ? pm_pipeline_sample(pipeline, command->owes ? &owing : NULL)
+               : pm_pipeline_sample_owed(pipeline, &owing, pm_random_next(&command->random));
+    if (owing.any)
+        pm_sampling_owe(sampling, owing.when);
+    return name(command, variant, 1, NULL);
+}
+
 void pm_binding_instrument(struct pm_command *command, int point, const struct pm_built *variant)
 {
     command->bound[point].built = variant;
@@ -302,14 +320,23 @@ void pm_binding_instrument(struct pm_command *command, int point, const struct p
     pm_binding_bind(command, point);
 }
 
+/* Whether the next call can be taken for what its shader is owed. */
+static bool may_be_owed(const struct pm_command *command, int point)
+{
+    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    return pipeline != NULL && atomic_load_explicit(&pipeline->variants, memory_order_relaxed) != 0;
+}
+
 void pm_binding_sample(struct pm_command *command, int point)
 {
-    command->countdown = pm_geometric(&command->random, command->probability);
-    command->drawn += command->countdown;
-    pm_binding_sample_pushed(command, point);
-    if (!pm_binding_may_sample(command, point))
-        return;
-    const struct pm_built *variant = pm_binding_take(command, point, 1, NULL);
-    if (variant != NULL)
-        pm_binding_instrument(command, point, variant);
+    const bool chosen =
+        command->times <= 1 || pm_random_unit(&command->random) * command->times < 1;
+    if (chosen)
+        pm_binding_sample_pushed(command, point);
+    if ((chosen || may_be_owed(command, point)) && pm_binding_may_sample(command, point)) {
+        const struct pm_built *variant = take_one(command, point, chosen);
+        if (variant != NULL)
+            pm_binding_instrument(command, point, variant);
+    }
+    pm_command_count_down(command);
 }

@@ -213,10 +213,9 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
 /* Whether an instrumented variant may be bound for the next call. */
 bool pm_binding_may_sample(const struct pm_command *command, int point);
 
-/* An instrumented variant for the next call, which it must allow, named in the recording with so
- * many calls; *use: pm_command_use. NULL: there is none. Binds nothing. */
-const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t calls,
-                                       uint32_t *use);
+/* An instrumented variant for the next call of a recording that holds it twice, which it must
+ * allow, named in the recording; *use: pm_command_use. NULL: there is none. Binds nothing. */
+const struct pm_built *pm_binding_take(struct pm_command *command, int point, uint32_t *use);
 
 /* Binds it over what stands. */
 void pm_binding_instrument(struct pm_command *command, int point, const struct pm_built *variant);
@@ -225,6 +224,6 @@ void pm_binding_instrument(struct pm_command *command, int point, const struct p
 void pm_binding_sample_pushed(struct pm_command *command, int point);
 
 /* A call at which the countdown of a recording that is sampled was through: draws the next, and
- * binds an instrumented variant where there is one and it is allowed. Afterwards
- * pm_binding_put_back is owed. */
+ * binds an instrumented variant where there is one and it is allowed, if the call is chosen or
+ * taken for what its shader is owed. Afterwards pm_binding_put_back is owed. */
 void pm_binding_sample(struct pm_command *command, int point);

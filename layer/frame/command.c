@@ -354,8 +354,10 @@ static void choose(struct pm_command *command, bool may_repeat, bool may_be_time
     } else {
         command->recording = PM_RECORDING_SAMPLED;
         command->probability = probability_of(sampling, may_repeat);
-        command->countdown = pm_geometric(&command->random, command->probability);
-        command->drawn = command->countdown;
+        command->owes =
+            !may_repeat || (pm_sampling_is_on(sampling) && pm_sampling_keeps_nothing(sampling));
+        command->drawn = 0;
+        pm_command_count_down(command);
     }
 }
 

@@ -121,7 +121,11 @@ struct pm_command {
     struct pm_command_pool *pool;
     struct pm_command *next, *previous; /* in the pool */
     struct pm_random random;
-    double probability; /* that a call of the recording is sampled, while it is */
+    double probability; /* that a call of the recording is chosen, while it is sampled */
+    double times; /* `countdown` was drawn for so many calls for each that is chosen; the others are
+                     for what shaders are owed (owed.h) */
+    bool owes;    /* they are owed what is chosen in the recording and cannot be sampled: it is for
+                     one submission */
     bool secondary;
     bool begun;   /* at least once */
     bool touched; /* something may be otherwise than where a recording begins that nothing is known
@@ -278,6 +282,14 @@ pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBegin
 
 /* The same as either for one whose record is touched, and which may follow what is pushed. */
 bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info);
+
+/* Draws the countdown of a recording that is sampled and holds no calls twice. */
+static inline void pm_command_count_down(struct pm_command *command)
+{
+    command->times = command->owes ? pm_sampling_times(command->device->sampling) : 1;
+    command->countdown = pm_geometric(&command->random, command->probability * command->times);
+    command->drawn += command->countdown;
+}
 
 /* Behind pm_command_begin: whether it is sampled or, where may_be_timed, timed. */
 void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_timed);

@@ -147,7 +147,7 @@ static bool choose(struct pm_command *command, int point, double chosen,
     if (!pm_binding_may_sample(command, point) || !reserve(command))
         return false;
     uint32_t use;
-    pair->variant = pm_binding_take(command, point, 0, &use);
+    pair->variant = pm_binding_take(command, point, &use);
     if (pair->variant == NULL) {
         unreserve(command);
         return false;

@@ -14,6 +14,10 @@
  * frame takes, and than most loading screens do. */
 #define PRESENTS_GONE (10 * PM_SECOND)
 
+/* Calls that are looked at for each that is chosen, while a shader is owed some: of its pipelines
+ * that have a variant so many more can be sampled. Each is some dozens of instructions more. */
+#define MOST_TIMES 8.0
+
 /* Outside windows: how many begins of buffers that may repeat until one of them is sampled. Under
  * the lock. */
 static void draw_begins(struct pm_sampling *sampling)
@@ -33,6 +37,9 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
     sampling->device = device;
     sampling->arm = arm;
     sampling->probability = config->sampler.api_probability;
+    sampling->most_times = sampling->probability * MOST_TIMES < 1 ? MOST_TIMES
+                           : sampling->probability > 0            ? 1 / sampling->probability
+                                                                  : 1;
     sampling->checkpoint_heartbeats =
         config->debug.checkpoint_heartbeats > 0 ? config->debug.checkpoint_heartbeats : 64;
     double in_windows = config->sampler.window_frames * config->sampler.window_probability;

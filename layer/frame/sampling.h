@@ -18,6 +18,7 @@
 #include "layer/core/layer.h"
 #include "layer/core/lookup.h"
 #include "layer/frame/scene.h"
+#include "layer/shader/owed.h"
 #include "sampler/sampler.h"
 
 struct pm_queue;
@@ -31,6 +32,8 @@ struct pm_sampling {
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
     bool times_kept;    /* the session's lot (pm_sampling_times_kept) */
     bool always;        /* every call is sampled */
+    double most_times;  /* how often calls are looked at for each that is chosen, while one is owed
+                           (pm_sampling_times) */
 
     /* What every recording thread reads and next to nobody writes. */
     _Alignas(PM_CACHE_LINE) _Atomic bool open; /* a window is; set after arming */
@@ -38,6 +41,7 @@ struct pm_sampling {
                                   some seconds presents are the heartbeats; 0: never */
     _Atomic bool learned;      /* `anew` is as large as it gets, and nobody else counts
                                   recordings */
+    _Atomic uint64_t owed_at;  /* pm_owed_when: when a shader was owed a call last (owed.h) */
     _Atomic uint32_t trials;   /* that are awaited (trial.h); changed under the lock */
     _Atomic uint32_t awaited;  /* times that they were, after none was; likewise */
     _Atomic bool paused;       /* nothing is tried, as somebody asked for; likewise */
@@ -129,6 +133,30 @@ bool pm_sampling_begin(struct pm_sampling *sampling, bool may_repeat);
 /* The same for a recording whose calls are chosen for submissions to come (predicated.h), outside
  * windows too. */
 bool pm_sampling_begin_kept(struct pm_sampling *sampling);
+
+/* The period by which it is counted what shaders are owed. */
+static inline uint64_t pm_sampling_when(const struct pm_sampling *sampling)
+{
+    return pm_owed_when(atomic_load_explicit(&sampling->windows, memory_order_relaxed),
+                        atomic_load_explicit(&sampling->heartbeats, memory_order_relaxed));
+}
+
+/* A shader is owed a call, which there is something to count with. */
+static inline void pm_sampling_owe(struct pm_sampling *sampling, uint64_t when)
+{
+    if (atomic_load_explicit(&sampling->owed_at, memory_order_relaxed) != when)
+        atomic_store_explicit(&sampling->owed_at, when, memory_order_relaxed);
+}
+
+/* How many calls are looked at for each that is chosen, in what is recorded anew: 1 where no shader
+ * is owed any. */
+static inline double pm_sampling_times(const struct pm_sampling *sampling)
+{
+    const uint64_t owed_at = atomic_load_explicit(&sampling->owed_at, memory_order_relaxed);
+    return owed_at != 0 && pm_owed_is_recent(owed_at, pm_sampling_when(sampling))
+               ? sampling->most_times
+               : 1;
+}
 
 /* Whether recordings that the game keeps are timed in this session where they could be both, and so
  * not sampled: all of them or none, by lot; none where every call is sampled, and all where none

@@ -82,6 +82,8 @@ struct pm_pipeline {
     _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
     _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
     _Atomic uint32_t variants;        /* in `batches` */
+    _Atomic uint32_t missed;          /* chosen calls that found no record yet (owed.h) */
+    _Atomic uint64_t missed_at;       /* pm_owed_when of the latest */
     _Atomic bool told;                /* a recording holds a call of it twice, or did */
     bool won;                         /* its first is made ahead. Set before the game has it */
     double lot; /* the chance by which it won that its first is made ahead (ahead.h); 0: it lost,

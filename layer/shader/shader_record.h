@@ -13,6 +13,7 @@
 
 #include "layer/core/layer.h"
 #include "layer/shader/constant_values.h"
+#include "layer/shader/owed.h"
 #include "layer/shader/record_points.h"
 #include "layer/shader/shader_words.h"
 #include "sampler/sampler.h"
@@ -43,6 +44,7 @@ struct pm_shader_record {
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
+    _Alignas(PM_CACHE_LINE) struct pm_owed owed; /* to all pipelines that share its points */
 };
 
 /* NULL: out of memory. */

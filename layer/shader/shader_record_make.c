@@ -96,12 +96,13 @@ struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
                                                const struct pm_shader_request *request,
                                                struct pm_words *canonical, struct pm_error *error)
 {
-    struct pm_shader_record *record = calloc(1, sizeof *record);
+    struct pm_shader_record *record = aligned_alloc(PM_CACHE_LINE, sizeof *record);
     if (!record) {
         pm_words_finish(canonical);
         no_memory(error);
         return NULL;
     }
+    memset(record, 0, sizeof *record);
     record->key = *key;
     record->environment.subgroup_size = request->subgroup_size;
     record->stage = request->stage;

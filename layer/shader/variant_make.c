@@ -22,14 +22,15 @@ static const uint32_t urgency[PM_NEEDS] = {
 #define RETIRE_AGAIN (PM_SECOND / 10)
 
 /* What a variant of the batch would be made for. Pipelines that share a shader share its points:
- * what one of them tells is not asked of the next while anything else is lacking. */
+ * what one of them tells is not asked of the next while anything else is lacking, if there is one:
+ * else none of the shader's calls can be sampled any more. */
 static enum pm_need need_of(const struct pm_shader_record *record, uint32_t batch)
 {
     const struct pm_batch_use *use = &record->use[batch], *whole = &record->whole;
-    if (!record->lacks || atomic_load(&use->variants) > 0 || atomic_load(&use->calls) > 0)
+    const bool has_any = atomic_load(&whole->variants) > 0, told = atomic_load(&use->calls) > 0;
+    if (!record->lacks || atomic_load(&use->variants) > 0 || (told && has_any))
         return PM_NEED_MORE;
-    return atomic_load(&whole->variants) > 0 || atomic_load(&whole->calls) > 0 ? PM_NEED_BATCH
-                                                                               : PM_NEED_SHADER;
+    return has_any || atomic_load(&whole->calls) > 0 ? PM_NEED_BATCH : PM_NEED_SHADER;
 }
 
 /* Whether a compile for the need may be queued: it finds a token, and room to live or something
@@ -42,15 +43,21 @@ static bool may_want(struct pm_variant_budget *budget, enum pm_need need)
                                        now - atomic_load(&budget->retired_at) >= RETIRE_AGAIN);
 }
 
-/* most: so many may make room for it, one after the other. */
-static bool reserve(struct pm_pipelines *pipelines, enum pm_need need, uint32_t most)
+/* most: so many may make room for it, one after the other; record: pm_variants_retire. */
+static bool reserve(struct pm_pipelines *pipelines, enum pm_need need,
+                    const struct pm_shader_record *record, uint32_t most)
 {
     struct pm_variant_budget *budget = &pipelines->budget;
     const int64_t now = pm_now();
     enum pm_budget_answer answer = pm_variant_budget_take(budget, need, now);
-    while (answer == PM_BUDGET_FULL && need != PM_NEED_MORE && most-- > 0 &&
-           pm_variants_retire(pipelines, now))
-        answer = pm_variant_budget_take(budget, need, now);
+    while (answer == PM_BUDGET_FULL && need != PM_NEED_MORE && most-- > 0) {
+        const enum pm_retired retired = pm_variants_retire(pipelines, record, now);
+        if (retired == PM_RETIRED_NONE)
+            break;
+        /* What a shader gives up for itself leaves no less to others: it may be its last. */
+        const bool own = record && retired == PM_RETIRED_OWN;
+        answer = pm_variant_budget_take(budget, own ? PM_NEED_SHADER : need, now);
+    }
     if (answer != PM_BUDGET_YES && !atomic_exchange(&pipelines->was_full, true))
         pm_log_info(pipelines->device->instance->log,
                     "limits.variants is reached: others are made as time passes and some go");
@@ -122,6 +129,7 @@ static bool prepare(struct pm_pipeline *pipeline)
         if (!pipeline->batches)
             return false;
         atomic_store(&pipeline->record, record);
+        pm_pipeline_owe_missed(pipeline, record);
         pm_pipeline_keep(pipeline, record);
         return true;
     }
@@ -283,7 +291,8 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
         pm_variant_budget_refund(&pipelines->budget);
         reserved = false;
     }
-    if (!reserved && !reserve(pipelines, need_of(record, index), 1)) {
+    const enum pm_need need = need_of(record, index);
+    if (!reserved && !reserve(pipelines, need, need == PM_NEED_SHADER ? NULL : record, 1)) {
         /* A later sample asks again; not where all is made when the pipeline is
          * (debug.synchronous). */
         atomic_store(&batch->making, pipelines->budget.first_come ? PM_FAILED : PM_UNMADE);
@@ -498,7 +507,7 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     const bool won = pm_ahead_draw(&pipelines->ahead, lot, need != PM_NEED_SHADER);
     pipeline->lot = won ? lot : 0;
-    if (!won || !reserve(pipelines, need, pipelines->budget.limit))
+    if (!won || !reserve(pipelines, need, NULL, pipelines->budget.limit))
         return;
     pipeline->won = true;
     atomic_store(&pipeline->awaited, true);

@@ -14,8 +14,17 @@
 /* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
  * the recording, or NULL when there is none yet or may be none. Where the batch whose turn it is
  * has none yet, its compile is queued and a batch stands in that had none when it was its turn.
+ * Where nothing does, its shader is owed a call (owed.h), unless owing is NULL.
  * Never blocks (with debug.synchronous the variant was built when the pipeline was created). */
-struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline);
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing);
+
+/* The same for a call that was not chosen and may be taken for what its shader is owed: any variant
+ * that the pipeline has. random: of 64 bits. */
+struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct pm_owing *owing,
+                                           uint64_t random);
+
+/* The pipeline's record is there: it is owed what was chosen before. */
+void pm_pipeline_owe_missed(struct pm_pipeline *pipeline, struct pm_shader_record *record);
 
 /* The same for a call that a recording holds twice (predicated.h): any variant that the pipeline
  * has. */

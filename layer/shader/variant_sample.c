@@ -44,6 +44,16 @@ static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_
     return variant;
 }
 
+/* The batch's variant, or the next that the pipeline has. */
+static struct pm_variant *take_any(struct pm_pipeline *pipeline,
+                                   const struct pm_shader_record *record, uint32_t index)
+{
+    struct pm_variant *variant = NULL;
+    for (uint32_t i = 0; !variant && i < record->batch_count; i++)
+        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
+    return variant;
+}
+
 /* The same of what is recorded twice, and perhaps never again: any of the variants that the
  * pipeline has. It asks for others as often as one of what is recorded anew. */
 static struct pm_variant *choose_kept(struct pm_pipeline *pipeline, struct pm_shader_record *record)
@@ -54,28 +64,24 @@ static struct pm_variant *choose_kept(struct pm_pipeline *pipeline, struct pm_sh
         return variant;
     if (atomic_load(&pipeline->variants) == 0 || next_random(pipeline->device->pipelines) % 4 == 0)
         pm_pipeline_want(pipeline, record, index);
-    for (uint32_t i = 1; !variant && i < record->batch_count; i++)
-        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
-    return variant;
+    return take_any(pipeline, record, index);
 }
 
-static struct pm_variant *sample(struct pm_pipeline *pipeline,
-                                 struct pm_variant *(*from)(struct pm_pipeline *pipeline,
-                                                            struct pm_shader_record *record))
+/* The pipeline's record; NULL: it has none yet, and asks for it, or nothing to count. */
+static struct pm_shader_record *record_of(struct pm_pipeline *pipeline)
 {
-    struct pm_device *device = pipeline->device;
-    if (!(device->instance->config.sampler.kinds & PM_SAMPLED_KINDS))
+    if (!(pipeline->device->instance->config.sampler.kinds & PM_SAMPLED_KINDS))
         return NULL;
     struct pm_shader_record *record = atomic_load(&pipeline->record);
-    if (!record) {
+    if (!record)
         pm_pipeline_want_record(pipeline);
-        return NULL;
-    }
-    if (record->batch_count == 0)
-        return NULL;
-    struct pm_variant *variant = from(pipeline, record);
-    if (!variant)
-        return NULL;
+    return record && record->batch_count > 0 ? record : NULL;
+}
+
+/* The variant is taken for a call, of which its shader may let some go by. */
+static struct pm_variant *counted(struct pm_variant *variant, struct pm_shader_record *record)
+{
+    struct pm_device *device = variant->device;
     if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines)) {
         pm_variant_release(variant);
         return NULL;
@@ -88,14 +94,67 @@ static struct pm_variant *sample(struct pm_pipeline *pipeline,
     return variant;
 }
 
-struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+/* A chosen call finds no record, which may come. */
+static void miss(struct pm_pipeline *pipeline, uint64_t when)
 {
-    return sample(pipeline, choose);
+    if (atomic_load(&pipeline->record) || atomic_load(&pipeline->prepare.making) == PM_FAILED)
+        return;
+    const uint64_t before = atomic_exchange(&pipeline->missed_at, when);
+    if (!pm_owed_is_recent(before, when))
+        atomic_store(&pipeline->missed, 0);
+    if (atomic_load(&pipeline->missed) < PM_OWED_CALLS)
+        atomic_fetch_add(&pipeline->missed, 1);
+}
+
+void pm_pipeline_owe_missed(struct pm_pipeline *pipeline, struct pm_shader_record *record)
+{
+    const uint32_t missed = atomic_exchange(&pipeline->missed, 0);
+    if (missed > 0)
+        pm_owed_add(&record->owed, atomic_load(&pipeline->missed_at), missed);
+}
+
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing)
+{
+    struct pm_shader_record *record = record_of(pipeline);
+    if (!record) {
+        if (owing)
+            miss(pipeline, owing->when);
+        return NULL;
+    }
+    if (atomic_load_explicit(&pipeline->missed, memory_order_relaxed) > 0)
+        pm_pipeline_owe_missed(pipeline, record);
+    struct pm_variant *variant = choose(pipeline, record);
+    if (variant)
+        return counted(variant, record);
+    if (owing) {
+        pm_owed_add(&record->owed, owing->when, 1);
+        owing->any = atomic_load(&record->whole.variants) > 0;
+    }
+    return NULL;
+}
+
+struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct pm_owing *owing,
+                                           uint64_t random)
+{
+    struct pm_shader_record *record = atomic_load(&pipeline->record);
+    if (!record || !pm_owed_any(&record->owed, owing->when))
+        return NULL;
+    owing->any = true;
+    struct pm_variant *variant =
+        pm_owed_draw(&record->owed, owing->when, random)
+            ? take_any(pipeline, record, pm_shader_sampler_next(record->sampler))
+            : NULL;
+    if (!variant)
+        return NULL;
+    pm_owed_pay(&record->owed);
+    return counted(variant, record);
 }
 
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)
 {
-    return sample(pipeline, choose_kept);
+    struct pm_shader_record *record = record_of(pipeline);
+    struct pm_variant *variant = record ? choose_kept(pipeline, record) : NULL;
+    return variant ? counted(variant, record) : NULL;
 }
 
 bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,

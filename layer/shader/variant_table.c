@@ -73,12 +73,17 @@ static int64_t idle_time(struct pm_variant *variant)
                : PM_IDLE;
 }
 
-/* Under the lock. */
-static bool may_retire(struct pm_variant *variant, int64_t now)
+/* For a further batch of the record's shader; NULL: for any. Under the lock. */
+static bool may_retire(struct pm_variant *variant, const struct pm_shader_record *record,
+                       int64_t now)
 {
-    return atomic_load(&variant->references) == 1 &&
-           (atomic_load(&variant->taken) >= PM_ENOUGH_CALLS ||
-            now - atomic_load(&variant->used_at) >= idle_time(variant));
+    if (atomic_load(&variant->references) != 1)
+        return false;
+    if (now - atomic_load(&variant->used_at) >= idle_time(variant))
+        return true;
+    const struct pm_shader_record *own = atomic_load(&variant->pipeline->record);
+    return atomic_load(&variant->taken) >= PM_ENOUGH_CALLS &&
+           (!record || record == own || atomic_load(&own->whole.variants) > 1);
 }
 
 /* Under the lock. false: somebody just takes it. */
@@ -95,20 +100,24 @@ static bool take_out(struct pm_variant_budget *budget, struct pm_variant *varian
     return true;
 }
 
-bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now)
+enum pm_retired pm_variants_retire(struct pm_pipelines *pipelines,
+                                   const struct pm_shader_record *record, int64_t now)
 {
     struct pm_variant_budget *budget = &pipelines->budget;
     struct pm_variant *oldest = NULL;
     pthread_mutex_lock(&budget->lock);
     atomic_store(&budget->retired_at, now);
     for (struct pm_variant *variant = budget->first; variant; variant = variant->next) {
-        if (may_retire(variant, now) &&
+        if (may_retire(variant, record, now) &&
             (!oldest || atomic_load(&variant->used_at) < atomic_load(&oldest->used_at)))
             oldest = variant;
     }
-    const bool retired = oldest && take_out(budget, oldest);
+    enum pm_retired retired = PM_RETIRED_NONE;
+    if (oldest && take_out(budget, oldest))
+        retired =
+            atomic_load(&oldest->pipeline->record) == record ? PM_RETIRED_OWN : PM_RETIRED_OTHER;
     pthread_mutex_unlock(&budget->lock);
-    if (retired)
+    if (retired != PM_RETIRED_NONE)
         pm_variant_release(oldest);
     return retired;
 }
@@ -120,7 +129,7 @@ uint32_t pm_variants_staying(struct pm_pipelines *pipelines, int64_t now)
     uint32_t staying = budget->living;
     const bool few = staying <= budget->limit / 2;
     for (struct pm_variant *variant = budget->first; !few && variant; variant = variant->next)
-        staying -= staying > 0 && may_retire(variant, now);
+        staying -= staying > 0 && may_retire(variant, NULL, now);
     pthread_mutex_unlock(&budget->lock);
     return staying;
 }

@@ -28,8 +28,16 @@ void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_
 struct pm_variant *pm_variant_take(struct pm_pipeline_batch *batch);
 
 /* Takes one out that has told enough or is not used any more, and that no recording names: of those
- * the one that was used least lately. false: there is none. */
-bool pm_variants_retire(struct pm_pipelines *pipelines, int64_t now);
+ * the one that was used least lately. record: it is for a further batch of this shader, for which
+ * no other shader that is used gives its last one, as none of its calls could be sampled then;
+ * NULL: for one that has none. */
+enum pm_retired {
+    PM_RETIRED_NONE, /* there is none */
+    PM_RETIRED_OWN,  /* the record's, whose place is its own */
+    PM_RETIRED_OTHER,
+};
+enum pm_retired pm_variants_retire(struct pm_pipelines *pipelines,
+                                   const struct pm_shader_record *record, int64_t now);
 
 /* How many variants there are, and are being made, that pm_variants_retire could not take out;
  * while they are less than half of what may live, those that it could, too. */

@@ -36,13 +36,23 @@ static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoi
 
 static struct pm_variant variant;
 
-struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline)
+struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing)
 {
+    assert_null(owing);
     variant.built.handle = binding_handle(pipeline == pipelines[CANDIDATE], INSTRUMENTED);
     return &variant;
 }
 
-/* For what is recorded twice, which is not here. */
+/* Nothing is owed here, */
+struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct pm_owing *owing,
+                                           uint64_t random)
+{
+    (void)pipeline, (void)owing, (void)random;
+    fail();
+    return NULL;
+}
+
+/* and nothing recorded twice. */
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)
 {
     (void)pipeline;

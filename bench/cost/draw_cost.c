@@ -5,6 +5,8 @@
  *
  *     draw, dispatch      in one command buffer
  *     odraw               a draw with the second of two pipelines that share a shader
+ *     kdraw               likewise, in one that may be submitted again
+ *     ksubmit             a submission of such a one with HELD draws, once more
  *     bind                a compute pipeline, the same again and again
  *     bind2, gbind2       two compute or graphics pipelines in turn
  *     kbind2, kgbind2     the same in a recording that may be submitted again
@@ -31,7 +33,7 @@
 
 struct recording {
     struct pm_harness *harness;
-    VkCommandBuffer buffer, secondary;
+    VkCommandBuffer buffer, secondary, kept;
     VkPipeline compute[2], graphics[2];
     VkShaderEXT dispatched, drawn[2][2]; /* vertex, fragment; where a kind has objects */
     VkQueryPool queries;
@@ -47,6 +49,13 @@ static void do_dispatch(const struct recording *r, unsigned long i)
 {
     (void)i;
     r->harness->vk.CmdDispatch(r->buffer, 1, 1, 1);
+}
+
+static void do_submit(const struct recording *r, unsigned long i)
+{
+    (void)i;
+    pm_harness_submit(r->harness, r->harness->queue, r->kept, VK_NULL_HANDLE);
+    PM_CHECK(r->harness->vk.QueueWaitIdle(r->harness->queue));
 }
 
 static void do_bind(const struct recording *r, unsigned long i)
@@ -168,11 +177,14 @@ static const struct {
     bool kept;           /* the recording may be submitted again */
     bool queries;        /* the game may ask for pipeline statistics, and never does */
     bool second;         /* drawn with the second pipeline */
+    bool submits;        /* a recording of HELD draws, made before */
     bool late;           /* the game has recorded so much that it is known to record anew */
 } kinds[] = {
     {"draw", do_draw, true, false},
     {"odraw", do_draw, true, false, .second = true},
     {"dispatch", do_dispatch, false, false},
+    {"kdraw", do_draw, true, false, .kept = true},
+    {"ksubmit", do_submit, false, true, .submits = true},
     {"bind", do_bind, false, false},
     {"bind2", do_bind2, false, false},
     {"gbind2", do_gbind2, false, false},
@@ -240,6 +252,22 @@ static void finish(struct recording *r)
     h->vk.DestroyPipeline(h->device, r->graphics[1], NULL);
 }
 
+enum { HELD = 128 };
+
+static void make_kept(struct recording *r)
+{
+    struct pm_harness *h = r->harness;
+    r->kept = pm_harness_allocate(h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(h, r->kept, 0);
+    pm_harness_bind_set(h, r->kept);
+    pm_harness_begin_pass(h, r->kept);
+    h->vk.CmdBindPipeline(r->kept, VK_PIPELINE_BIND_POINT_GRAPHICS, r->graphics[0]);
+    for (int i = 0; i < HELD; i++)
+        h->vk.CmdDraw(r->kept, 3, 1, 0, 0);
+    h->vk.CmdEndRenderPass(r->kept);
+    PM_CHECK(h->vk.EndCommandBuffer(r->kept));
+}
+
 /* Window and API sampling come from the environment; the pipelines exist, and with
  * debug.synchronous their variants too, before the first counted call. */
 static void record(struct pm_harness *harness, int kind, unsigned long count)
@@ -248,6 +276,8 @@ static void record(struct pm_harness *harness, int kind, unsigned long count)
     make(&r);
     if (kinds[kind].objects)
         make_objects(&r);
+    if (kinds[kind].submits)
+        make_kept(&r);
     for (unsigned long i = 0; kinds[kind].late && i < RECORDED; i++)
         do_buffer(&r, i);
     if (!kinds[kind].alone) {

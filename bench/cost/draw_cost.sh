@@ -4,7 +4,7 @@
 #
 # PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_P="0.01 1":
 # only these probabilities inside a window; empty: none. PM_STANDS: likewise, where a variant stands for each pipeline, and
-# outside windows. PM_FEW, PM_MANY: the two counts.
+# outside windows. PM_HELD: where recordings that are kept hold every call twice. PM_FEW, PM_MANY: the two counts.
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 program=draw_cost kinds="draw dispatch bind frame" few=20000 many=220000
 # shellcheck source=slopes.sh
@@ -28,6 +28,15 @@ for p in ${PM_P-0.01 0.05 1}; do
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
         PIECEMEAL_DEBUG_SYNCHRONOUS=true
 done
+if [ -n "${PM_HELD-}" ]; then
+    row "Piecemeal, outside a window, calls held twice" "$few" "$many" "${ours[@]}" \
+        PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1e-15 PIECEMEAL_SAMPLER_API_PROBABILITY=1 \
+        PIECEMEAL_DEBUG_SYNCHRONOUS=true
+    # What is chosen with 4 p is so too.
+    row "Piecemeal, in a window, calls held twice, p = 0.25" "$few" "$many" "${ours[@]}" \
+        PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=0.25 \
+        PIECEMEAL_DEBUG_SYNCHRONOUS=true
+fi
 # Where each shader has a recipe's variant, which is used without a trial (debug.recipe).
 if [ -n "${PM_STANDS-}" ]; then
     row "Piecemeal, outside a window, where variants stand" "$few" "$many" "${ours[@]}" \

@@ -257,7 +257,9 @@ static bool begin_twice(struct pm_command *command)
     command->predicated = calloc(1, sizeof *command->predicated);
     if (command->predicated == NULL)
         return false;
-    command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
+    /* The other half is for shaders (predicated.c). */
+    if (pm_sampling_sure_left(command->device->sampling) > 0.5)
+        command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
     for (int point = 0; point < PM_BIND_POINTS; point++)
         command->predicated->chances[point] = command->device->sampling->probability;
     /* Nothing is bound yet. */
@@ -266,12 +268,24 @@ static bool begin_twice(struct pm_command *command)
     return true;
 }
 
+/* Shaders of which nothing was sampled while it could be are as before. */
+static void untell(const struct pm_command *command)
+{
+    const struct pm_predicated *predicated = command->predicated;
+    if (!pm_sampling_is_on(command->device->sampling))
+        return;
+    for (uint32_t i = 0; i < predicated->count; i++)
+        if (predicated->calls[i].told != NULL)
+            atomic_store(predicated->calls[i].told, false);
+}
+
 /* Frees all of it; the device is done with the recording. */
 static void drop_twice(struct pm_command *command)
 {
     struct pm_predicated *predicated = command->predicated;
     if (predicated == NULL)
         return;
+    untell(command);
     for (uint32_t i = 0; i < predicated->count; i += PM_PREDICATE_BLOCK)
         pm_predicates_free(command->device->predicates, predicated->blocks[i / PM_PREDICATE_BLOCK]);
     pm_command_give_back_sure(command, predicated->reserved);

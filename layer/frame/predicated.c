@@ -70,7 +70,16 @@ static double times(const struct pm_device *device)
     return used < 0.5 ? PM_PREDICATED_TIMES : used < 0.75 ? PM_PREDICATED_TIMES / 2 : 1;
 }
 
-/* What a call at the bind point is chosen with. The first of a pipeline, or of a recording, is
+/* What the first call of a shader or pipeline is chosen with, if that is more than others are. */
+static double sure_chance(const struct pm_sampling *sampling, const struct pm_pipeline *pipeline)
+{
+    const double left = pm_sampling_sure_left(sampling);
+    if (!atomic_load(&pm_predicated_shader(pipeline)->told))
+        return 4 * left;
+    return atomic_load(&pipeline->told) ? 0 : 4 * left - 2;
+}
+
+/* What a call at the bind point is chosen with. The first of a shader, a pipeline or a recording is
  * worth more than further ones, which tell what it does. Where there is no variant, it can but ask
  * for one, and does so as often as calls are sampled; not where its pipeline has lost: others stand
  * for it, whatever it was given since for what is recorded anew. */
@@ -94,16 +103,14 @@ static struct choice choice_at(const struct pm_command *command, int point)
     double more = probability / choice.lot * (1 + (times(device) - 1) * choice.lot);
     if (command->predicated->sure > 0)
         more = 1;
-    else if (!atomic_load(&pipeline->told)) {
-        const double told = pm_sampling_sure_left(device->sampling);
-        more = told > more ? told : more;
-    }
+    const double sure = sure_chance(device->sampling, pipeline);
+    more = sure > more ? sure : more;
     choice.chance = more < 1 ? more : 1;
     return choice;
 }
 
-/* The call is chosen, as one of the recording's first or the first of its pipeline: it is one of
- * the device's sure ones, if any are left. */
+/* The call is chosen, as one of the recording's first or the first of its shader or pipeline: it is
+ * one of the device's sure ones, if any are left. */
 static bool take_sure(struct pm_command *command, const struct pm_pipeline *pipeline)
 {
     struct pm_predicated *predicated = command->predicated;
@@ -111,7 +118,8 @@ static bool take_sure(struct pm_command *command, const struct pm_pipeline *pipe
         predicated->sure--;
         return true;
     }
-    return !atomic_load(&pipeline->told) && pm_command_reserve_sure(command, 1) > 0;
+    return sure_chance(command->device->sampling, pipeline) > 0 &&
+           pm_command_reserve_sure(command, 1) > 0;
 }
 
 _Static_assert(PM_BIND_POINTS == 2, "predicated_calls.h has a chance for each");
@@ -134,6 +142,9 @@ void pm_predicated_bound(struct pm_command *command, int point)
     if (command->recording != PM_RECORDING_SAMPLED)
         return;
     const double now = most_chance(command, point);
+    struct pm_pipeline *pipeline = command->bound[point].pipeline;
+    if (command->predicated->alike[point] == PM_ALIKE_UNTOLD && !atomic_load(&pipeline->seen))
+        atomic_store(&pipeline->seen, true);
     /* The countdown has no memory. */
     if (now != command->predicated->chance)
         pm_command_count_twice(command, now);
@@ -155,9 +166,12 @@ static bool choose(struct pm_command *command, int point, double chosen,
     pair->offset = word_of(predicated, predicated->count);
     if (predicated->count == 0)
         atomic_fetch_add(&command->device->sampling->twice, 1);
+    _Atomic bool *told = &pm_predicated_shader(command->bound[point].pipeline)->told;
     predicated->calls[predicated->count++] = (struct pm_predicated_call){
         .use = use,
-        .probability = command->device->sampling->probability / chosen,
+        .probability = command->device->sampling->probability / chosen *
+                       pm_variant_share(command->uses[use].variant),
+        .told = atomic_exchange(told, true) ? NULL : told,
     };
     return true;
 }
@@ -224,13 +238,19 @@ void pm_predicated_pick(struct pm_command *command)
     }
 }
 
+static void pick_one(struct pm_command *command, struct pm_predicated_call *call)
+{
+    command->uses[call->use].picked++;
+    call->told = NULL;
+}
+
 void pm_predicated_picked(struct pm_command *command)
 {
     struct pm_predicated *predicated = command->predicated;
     for (uint32_t i = 0; i < predicated->picked.count; i++)
         command->uses[predicated->calls[predicated->picked.calls[i]].use].picked = 0;
     for (uint32_t i = 0; i < predicated->next.count; i++)
-        command->uses[predicated->calls[predicated->next.calls[i]].use].picked++;
+        pick_one(command, &predicated->calls[predicated->next.calls[i]]);
     const struct pm_picks picked = predicated->picked;
     predicated->picked = predicated->next;
     predicated->next = (struct pm_picks){.calls = picked.calls};

@@ -7,12 +7,14 @@
  * A call whose pipeline won its variant by lot with probability a (struct pm_pipeline), and which
  * is then chosen with probability c when it is recorded, is sampled with probability p / (a c) in
  * each submission inside a window: with p in all, as where everything is recorded anew, if a c is
- * no less than p. The first calls of a recording that can be are chosen for sure, while the device
- * has not too many such, so that small programs are covered, and with what is left of these the
- * first call of each pipeline, so that many shaders are; of the others p / a (1 + (TIMES - 1) a),
- * where TIMES is PM_PREDICATED_TIMES, so of all calls TIMES as many as are sampled at most; fewer
- * when words become scarce. Since a is no less than 4 p (variant_make.c), of a pipeline's calls it
- * is little more than a quarter, or 4 p where a is 1.
+ * no less than p. The first call of each shader is chosen for sure, so that all are covered, while
+ * more than a quarter is left of PM_PREDICATED_SURE such calls, and below with what is left of it.
+ * So is, while three quarters are left, the first call of each further pipeline of a shader, so
+ * that few do not stand for many, and less and less until half is; until then also the first calls
+ * of a recording that can be. Of the others p / a (1 + (TIMES - 1) a), where TIMES is
+ * PM_PREDICATED_TIMES, so of all calls TIMES as many as are sampled at most; fewer when words
+ * become scarce. Since a is no less than 4 p (variant_make.c), of a pipeline's calls it is little
+ * more than a quarter, or 4 p where a is 1.
  *
  * Only in command buffers without ONE_TIME_SUBMIT that may be submitted again, and where all
  * submissions of a recording are in one order, and so are the changes to its words: without
@@ -37,6 +39,12 @@ struct pm_predicated_pair {
     uint32_t offset;                /* bytes in the buffer */
 };
 
+/* Of a pipeline that has a variant. */
+static inline struct pm_shader_record *pm_predicated_shader(const struct pm_pipeline *pipeline)
+{
+    return atomic_load_explicit(&pipeline->record, memory_order_acquire);
+}
+
 /* What the chance of calls depends on while it is bound: pipelines with the same number have the
  * same one, but for how many words are free, which matters from when the next call is looked at. */
 enum { PM_ALIKE_WITHOUT_VARIANT, PM_ALIKE_SURE, PM_ALIKE_UNTOLD /* or else its lot */ };
@@ -49,7 +57,8 @@ static inline uint64_t pm_predicated_alike(const struct pm_predicated *predicate
         return PM_ALIKE_WITHOUT_VARIANT;
     if (predicated->sure > 0)
         return PM_ALIKE_SURE;
-    if (!atomic_load_explicit(&pipeline->told, memory_order_relaxed))
+    if (!atomic_load_explicit(&pipeline->told, memory_order_relaxed) ||
+        !atomic_load_explicit(&pm_predicated_shader(pipeline)->told, memory_order_relaxed))
         return PM_ALIKE_UNTOLD;
     memcpy(&lot, &pipeline->lot, sizeof lot);
     return lot;

@@ -7,16 +7,21 @@
  */
 #pragma once
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Calls that are recorded twice for each that is sampled. */
 #define PM_PREDICATED_TIMES 4.0
-/* Calls at the begin of a recording that are chosen for sure; and how many such there may be. */
-enum { PM_PREDICATED_FIRST = 4, PM_PREDICATED_SURE = 64 };
+/* Calls at the begin of a recording that are chosen for sure; and how many such there may be, and
+ * first ones of shaders and pipelines, in all that a device records. */
+enum { PM_PREDICATED_FIRST = 4, PM_PREDICATED_SURE = 256 };
 
 struct pm_predicated_call {
     uint32_t use;       /* its variant, among those of the recording */
     double probability; /* that it is sampled in a submission inside a window */
+    _Atomic bool *told; /* of its shader (struct pm_shader_record), of which it was the first, and
+                           is not sampled yet; NULL: otherwise */
 };
 
 /* Indices of calls, ascending; room for all. */

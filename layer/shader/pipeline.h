@@ -85,7 +85,8 @@ struct pm_pipeline {
     _Atomic uint32_t missed;          /* chosen calls that found no record yet (owed.h) */
     _Atomic uint64_t missed_at;       /* pm_owed_when of the latest */
     _Atomic bool told;                /* a recording holds a call of it twice, or did */
-    bool won;                         /* its first is made ahead. Set before the game has it */
+    _Atomic bool seen; /* a recording has bound it that could have held one of it twice */
+    bool won;          /* its first is made ahead. Set before the game has it */
     double lot; /* the chance by which it won that its first is made ahead (ahead.h); 0: it lost,
                    and recordings that are kept hold no call of it twice; 1: it was not by lot. Set
                    before the game has it */

@@ -42,6 +42,8 @@ struct pm_shader_record {
     struct pm_batch_use whole;         /* of all batches */
     struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
+    _Atomic bool told;                 /* something of it was sampled, or a recording holds a call
+                                          of it twice (frame/predicated.h), or did */
     bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
     _Alignas(PM_CACHE_LINE) struct pm_owed owed; /* to all pipelines that share its points */

@@ -74,6 +74,11 @@ enum pm_budget_answer pm_variant_budget_take(struct pm_variant_budget *budget, e
     return found;
 }
 
+/* Of the whole, in parts of it, from which on down the chance of each need falls. One a shader is
+ * what tells of it, so a level's first ones are to have theirs; others stand for each other. */
+static const uint8_t falls_below[PM_NEEDS] = {
+    [PM_NEED_SHADER] = 4, [PM_NEED_BATCH] = 2, [PM_NEED_MORE] = 2};
+
 double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need need,
                                 uint32_t staying, int64_t now)
 {
@@ -85,8 +90,8 @@ double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need n
     pthread_mutex_unlock(&budget->lock);
     if (there < 1 + left)
         return 0;
-    const double halves = 2 * there / budget->limit;
-    return halves < 1 ? halves * halves : 1;
+    const double share = falls_below[need] * there / budget->limit;
+    return share < 1 ? share * share : 1;
 }
 
 void pm_variant_budget_refund(struct pm_variant_budget *budget)

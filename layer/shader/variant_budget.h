@@ -63,8 +63,9 @@ enum pm_budget_answer pm_variant_budget_ask(struct pm_variant_budget *budget, en
 enum pm_budget_answer pm_variant_budget_take(struct pm_variant_budget *budget, enum pm_need need,
                                              int64_t now);
 /* The chance that something is made ahead of need, by what there is of tokens and of room beside so
- * many that cannot make any: 1 above half; below the square of what there is of a half, so that
- * what is made late has a chance, too. 0: nothing more can be for the need. */
+ * many that cannot make any: 1 above half, for a shader's first above a quarter; below the square
+ * of what there is of that, so that what is made late has a chance, too. 0: nothing more can be for
+ * the need. */
 double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need need,
                                 uint32_t staying, int64_t now);
 /* Nothing was made: both go back. */

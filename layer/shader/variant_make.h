@@ -27,8 +27,9 @@ struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct 
 void pm_pipeline_owe_missed(struct pm_pipeline *pipeline, struct pm_shader_record *record);
 
 /* The same for a call that a recording holds twice (predicated.h): any variant that the pipeline
- * has. */
+ * has; of calls that would be sampled only pm_variant_share is to be. */
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline);
+double pm_variant_share(const struct pm_variant *variant);
 
 /* A sampled call asks for a batch's variant: its compile is queued, unless it was. false: there is
  * no budget for it. And for the record, if there is none. */

@@ -18,12 +18,17 @@ static uint64_t next_random(struct pm_pipelines *pipelines)
 /* Batches looked at for one that stands in for another. */
 enum { STAND_INS = 16 };
 
-/* Whether this sampled call is among the share that is taken of shaders that count occluded
- * fragments. When every call is to be sampled, every call is. */
-static bool take_occluded(struct pm_pipelines *pipelines)
+/* Whether each sampled call is taken. Of shaders that count occluded fragments it is when every
+ * call is to be sampled. */
+static bool takes_all(const struct pm_variant *variant)
 {
-    return pipelines->device->instance->config.sampler.api_probability >= 1 ||
-           next_random(pipelines) % OCCLUDED_SHARE == 0;
+    return (variant->flags & PM_PROFILE_OCCLUDED) == 0 ||
+           variant->device->instance->config.sampler.api_probability >= 1;
+}
+
+double pm_variant_share(const struct pm_variant *variant)
+{
+    return takes_all(variant) ? 1 : 1.0 / OCCLUDED_SHARE;
 }
 
 /* The variant of a batch that is due, or one that this call goes to instead. */
@@ -78,20 +83,27 @@ static struct pm_shader_record *record_of(struct pm_pipeline *pipeline)
     return record && record->batch_count > 0 ? record : NULL;
 }
 
-/* The variant is taken for a call, of which its shader may let some go by. */
+/* The variant is taken for a call. */
 static struct pm_variant *counted(struct pm_variant *variant, struct pm_shader_record *record)
 {
-    struct pm_device *device = variant->device;
-    if ((variant->flags & PM_PROFILE_OCCLUDED) && !take_occluded(device->pipelines)) {
-        pm_variant_release(variant);
-        return NULL;
-    }
     atomic_fetch_add_explicit(&variant->taken, 1, memory_order_relaxed);
     atomic_store_explicit(&variant->used_at, pm_now(), memory_order_relaxed);
-    pm_trace_count(device->trace, PM_TRACE_SAMPLED);
+    pm_trace_count(variant->device->trace, PM_TRACE_SAMPLED);
     atomic_fetch_add_explicit(&variant->use->calls, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&record->whole.calls, 1, memory_order_relaxed);
     return variant;
+}
+
+/* The same for a call that is recorded anew, of which its shader may let some go by. */
+static struct pm_variant *thinned(struct pm_variant *variant, struct pm_shader_record *record)
+{
+    if (!takes_all(variant) && next_random(variant->device->pipelines) % OCCLUDED_SHARE != 0) {
+        pm_variant_release(variant);
+        return NULL;
+    }
+    if (!atomic_load_explicit(&record->told, memory_order_relaxed))
+        atomic_store_explicit(&record->told, true, memory_order_relaxed);
+    return counted(variant, record);
 }
 
 /* A chosen call finds no record, which may come. */
@@ -125,7 +137,7 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_ow
         pm_pipeline_owe_missed(pipeline, record);
     struct pm_variant *variant = choose(pipeline, record);
     if (variant)
-        return counted(variant, record);
+        return thinned(variant, record);
     if (owing) {
         pm_owed_add(&record->owed, owing->when, 1);
         owing->any = atomic_load(&record->whole.variants) > 0;
@@ -147,7 +159,7 @@ struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct 
     if (!variant)
         return NULL;
     pm_owed_pay(&record->owed);
-    return counted(variant, record);
+    return thinned(variant, record);
 }
 
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)

@@ -67,7 +67,7 @@ static void count_out(struct pm_variant *variant)
 static int64_t idle_time(struct pm_variant *variant)
 {
     const struct pm_pipeline *pipeline = variant->pipeline;
-    return pipeline->won && atomic_load(&variant->taken) == 0 &&
+    return pipeline->won && !atomic_load(&pipeline->seen) && atomic_load(&variant->taken) == 0 &&
                    !atomic_load(&pipeline->device->pipelines->keeps_nothing)
                ? PM_LOADING
                : PM_IDLE;

@@ -17,8 +17,8 @@
 #define PM_ENOUGH_CALLS 64
 /* Nanoseconds without a sampled call after which a variant may make room: its level is over. */
 #define PM_IDLE (10 * PM_SECOND)
-/* The same of one that was made ahead and that no recording of those that the game keeps, if any,
- * has seen yet: its level may still be loaded. */
+/* The same of one that was made ahead and that no recording has bound yet of those that the game
+ * keeps, if any: its level may still be loaded. */
 #define PM_LOADING (120 * PM_SECOND)
 
 /* Puts a variant that is complete into the table, which takes over the reference to it. */

@@ -216,7 +216,7 @@ static uint64_t calls_of_what_is_late(uint32_t early, uint32_t late, int session
 static void whoever_has_less_chance_counts_for_more(void **state)
 {
     (void)state;
-    enum { SESSIONS = 20, EARLY = 14, LATE = 16 };
+    enum { SESSIONS = 20, EARLY = 22, LATE = 16 };
     uint64_t calls = 0;
     uint32_t made = 0;
     setenv("PIECEMEAL_LIMITS_VARIANTS", "32", 1);
@@ -266,7 +266,7 @@ static double share_of(const struct level *level)
 static void what_is_recorded_again_is_sampled_as_often(void **state)
 {
     (void)state;
-    enum { SESSIONS = 20, EARLY = 14, LATE = 16, FRAMES = 60, PAUSE = 2000000 /* nanoseconds */ };
+    enum { SESSIONS = 20, EARLY = 22, LATE = 16, FRAMES = 60, PAUSE = 2000000 /* nanoseconds */ };
     double shares[3] = {0};
     setenv("PIECEMEAL_LIMITS_VARIANTS", "32", 1);
     for (int i = 0; i < SESSIONS; i++) {

@@ -33,15 +33,16 @@ static void the_chance_falls_as_tokens_and_room_do(void **state)
     (void)state;
     pm_variant_budget_init(&budget, 256, 0, 0);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 1);
-    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 128, 0) == 1);
-    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 192, 0) == 0.25);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 192, 0) == 1);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 224, 0) == 0.25);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_BATCH, 128, 0) == 1);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_BATCH, 191, 0) > 0.25);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_BATCH, 192, 0) == 0);
-    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 255, 0) == 1 / 16384.0);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 255, 0) == 1 / 4096.0);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 256, 0) == 0);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 300, 0) == 0);
     assert_int_equal(take_all(PM_NEED_BATCH, 0), 192);
-    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 0.25);
+    assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 1);
     assert_int_equal(take_all(PM_NEED_SHADER, 0), 64);
     assert_true(pm_variant_budget_chance(&budget, PM_NEED_SHADER, 0, 0) == 0);
     pm_variant_budget_finish(&budget);
@@ -86,13 +87,14 @@ static void nothing_fits_while_counter_memory_is_used_up(void **state)
     pm_variant_budget_finish(&budget);
 }
 
-/* A variant that was made ahead and bound for so many calls. */
-static uint32_t staying(bool won, uint32_t taken, bool keeps_nothing, int64_t later)
+/* A variant, won: that was made ahead; seen: that a recording could have bound; taken: it was, for
+ * so many calls. */
+static uint32_t staying(bool won, bool seen, uint32_t taken, bool keeps_nothing, int64_t later)
 {
     static struct pm_pipelines pipelines;
     struct pm_device device = {.pipelines = &pipelines};
     struct pm_pipeline_batch batch = {0};
-    struct pm_pipeline pipeline = {.device = &device, .batches = &batch, .won = won};
+    struct pm_pipeline pipeline = {.device = &device, .batches = &batch, .won = won, .seen = seen};
     struct pm_variant variant = {.references = 1, .taken = taken};
     pm_variant_budget_init(&pipelines.budget, 1, 0, 0);
     pipelines.keeps_nothing = keeps_nothing;
@@ -107,12 +109,14 @@ static uint32_t staying(bool won, uint32_t taken, bool keeps_nothing, int64_t la
 static void what_is_not_recorded_yet_stays(void **state)
 {
     (void)state;
-    assert_int_equal(staying(false, 0, false, 9 * PM_SECOND), 1);
-    assert_int_equal(staying(false, 0, false, 11 * PM_SECOND), 0);
-    assert_int_equal(staying(true, 0, false, 11 * PM_SECOND), 1);
-    assert_int_equal(staying(true, 0, false, 121 * PM_SECOND), 0);
-    assert_int_equal(staying(true, 1, false, 11 * PM_SECOND), 0);
-    assert_int_equal(staying(true, 0, true, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(false, false, 0, false, 9 * PM_SECOND), 1);
+    assert_int_equal(staying(false, false, 0, false, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(true, false, 0, false, 11 * PM_SECOND), 1);
+    assert_int_equal(staying(true, false, 0, false, 121 * PM_SECOND), 0);
+    assert_int_equal(staying(true, true, 0, false, 9 * PM_SECOND), 1);
+    assert_int_equal(staying(true, true, 0, false, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(true, true, 1, false, 11 * PM_SECOND), 0);
+    assert_int_equal(staying(true, false, 0, true, 11 * PM_SECOND), 0);
 }
 
 int main(void)

@@ -3,6 +3,8 @@
 
 #include "base/clock.h"
 #include "tests/cmocka_includes.h"
+#include <stdlib.h>
+#include <string.h>
 
 static struct pm_variant_budget budget;
 
@@ -119,6 +121,67 @@ static void what_is_not_recorded_yet_stays(void **state)
     assert_int_equal(staying(true, false, 0, true, 11 * PM_SECOND), 0);
 }
 
+/* A shader with some batches, one pipeline, and variants of so many of them that told enough. */
+struct shader {
+    struct pm_shader_record record;
+    struct pm_batch_use use[2];
+    struct pm_pipeline_batch batches[2];
+    struct pm_pipeline pipeline;
+};
+
+static struct shader *make_shader(struct pm_device *device, uint32_t variants)
+{
+    struct shader *shader = aligned_alloc(PM_CACHE_LINE, sizeof *shader);
+    assert_non_null(shader);
+    memset(shader, 0, sizeof *shader);
+    shader->record.batch_count = 2;
+    shader->pipeline.device = device;
+    shader->pipeline.batches = shader->batches;
+    shader->pipeline.record = &shader->record;
+    for (uint32_t i = 0; i < variants; i++) {
+        struct pm_variant *variant = calloc(1, sizeof *variant);
+        assert_non_null(variant);
+        variant->device = device;
+        variant->references = 1;
+        variant->taken = PM_ENOUGH_CALLS;
+        variant->use = &shader->use[i];
+        shader->use[i].variants++;
+        shader->record.whole.variants++;
+        pm_variant_publish(&shader->pipeline, i, variant);
+    }
+    return shader;
+}
+
+/* For another shader's further batch one is given up that is not the last of its shader, unless it
+ * is idle; for its own, and for a shader that has none, that too. */
+static void a_shader_keeps_its_last(void **state)
+{
+    (void)state;
+    static struct pm_pipelines pipelines;
+    struct pm_device device = {.pipelines = &pipelines};
+    pm_variant_budget_init(&pipelines.budget, 4, 0, 0);
+    struct shader *two = make_shader(&device, 2), *one = make_shader(&device, 1),
+                  *none = make_shader(&device, 0);
+    const int64_t now = pm_now();
+    assert_int_equal(pm_variants_retire(&pipelines, &none->record, now), PM_RETIRED_OTHER);
+    assert_int_equal(two->record.whole.variants, 1);
+    assert_int_equal(pm_variants_retire(&pipelines, &none->record, now), PM_RETIRED_NONE);
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_OWN);
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_NONE);
+    assert_int_equal(pm_variants_retire(&pipelines, NULL, now), PM_RETIRED_OTHER);
+    assert_int_equal(two->record.whole.variants, 0);
+    struct shader *idle = make_shader(&device, 1);
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_NONE);
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now + 11 * PM_SECOND),
+                     PM_RETIRED_OTHER);
+    assert_null(pipelines.budget.first);
+    free(two);
+    free(one);
+    free(none);
+    free(idle);
+    pm_variant_budget_finish(&pipelines.budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +190,7 @@ int main(void)
         cmocka_unit_test(tokens_come_with_time),
         cmocka_unit_test(nothing_fits_while_counter_memory_is_used_up),
         cmocka_unit_test(what_is_not_recorded_yet_stays),
+        cmocka_unit_test(a_shader_keeps_its_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 # The demos of Debian's vkd3d: Direct3D 12 in a program for Linux, translated to Vulkan. The argument is one of them. The
 # triangle is drawn when its window is shown, and stands still: what the window shows. The gears turn with the clock: their
-# run is captured by gfxreconstruct without us, and its replay shows four frames. SwiftShader lacks what vkd3d asks for.
+# run is captured by gfxreconstruct without us, and its replay shows four frames. SwiftShader lacks an extension that vkd3d
+# asks for.
 client_needs="vkd3d-triangle vkd3d-gears Xvfb ffmpeg gfxrecon-replay"
 
 # The triangle covers 12,800 pixels, and is drawn once; the gears are three draws a frame.
@@ -13,8 +14,8 @@ client_prepare() {
     display
     [ "$client_argument" = gears ] || return 0
     # It goes on until it is told to stop; the capture is closed after its last frame.
-    VK_INSTANCE_LAYERS=VK_LAYER_LUNARG_gfxreconstruct GFXRECON_CAPTURE_FILE=$scratch/gears.gfxr GFXRECON_CAPTURE_FRAMES=1-60 \
-        GFXRECON_CAPTURE_FILE_TIMESTAMP=false GFXRECON_LOG_LEVEL=info timeout 600 vkd3d-gears >"$scratch/log" 2>&1 &
+    VK_INSTANCE_LAYERS=VK_LAYER_LUNARG_gfxreconstruct GFXRECON_CAPTURE_FILE=$scratch/gears.gfxr \
+        GFXRECON_CAPTURE_FRAMES=1-60 GFXRECON_CAPTURE_FILE_TIMESTAMP=false GFXRECON_LOG_LEVEL=info timeout 600 vkd3d-gears >"$scratch/log" 2>&1 &
     children+=($!)
     wait_for 300 grep -q 'Finished recording' "$scratch/log" || fail "no capture: $(tail -n 3 "$scratch/log")"
     end_last

@@ -54,8 +54,7 @@ uint64_t pm_binding_proven(const struct pm_device *device, const struct pm_comma
             ? pm_may_bind(PM_CONDITION(careful ? PM_RECORDING_UNKNOWN : PM_RECORDING_UNTRACKED))
             : allowed_at(command, point == PM_COMPUTE ? PM_PLACE_DISPATCH : command->pass.place);
     /* What could see a variant may begin anywhere, and then it must go. */
-    if ((allowed & PM_BINDING_PROVEN) == 0 ||
-        (careful && !pm_pipeline_may_be_bound_again(pipeline)))
+    if ((allowed & PM_BINDING_PROVEN) == 0 || (careful && pm_pipeline_stands_itself(pipeline)))
         return 0;
     struct pm_optimized *folded = command != NULL ? pm_optimize_folded(pipeline) : NULL;
     if (folded != NULL && pm_binding_fits(command, point, &folded->watch))
@@ -230,8 +229,11 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended)
         struct pm_bound *bound = &command->bound[point];
         if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
             continue;
-        /* It has outlived its render pass instance (pm_trial_pass_ended), and waits for a bind. */
-        if (ended != 0 && (bound->kind & ended) == 0 && !pm_binding_may_be_again(command, point))
+        /* It has outlived its render pass instance (pm_trial_pass_ended), or was bound before there
+         * were queries that see it, and waits for a bind: the game may have set states for what it
+         * binds next, which another bind would unset. Generated commands name the game's own. */
+        if ((bound->kind & ended) == 0 && !pm_binding_may_be_again(command, point) &&
+            (ended != 0 || (command->active & PM_CONDITION(PM_ACTIVE_GENERATED_COMMANDS)) == 0))
             continue;
         pm_pushed_disarm(&command->pushed);
         if ((bound->kind & ended) == 0 || bound->standing != bound->game) {

@@ -177,7 +177,7 @@ static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *com
                        ? atomic_load_explicit(&pipeline->stands.now, memory_order_acquire)
                        : 0;
     if ((binds & PM_BINDS_CAREFUL) != 0 && standing != 0 && standing != game &&
-        !pm_pipeline_may_be_bound_again(pipeline))
+        pm_pipeline_stands_itself(pipeline))
         standing = game;
     return standing != 0 && (binds & PM_BINDS_WATCHED) == 0 &&
            pm_binding_stand_as(command, point, game, standing, pipeline,

@@ -97,9 +97,11 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateQueryPool(VkDevice handle,
     if (result != VK_SUCCESS || sampling == NULL)
         return result;
     /* Pipeline statistics, performance, and what is not known count what a variant does. */
-    if (!is_blind(info->queryType))
+    if (!is_blind(info->queryType)) {
         pm_registry_be_careful(device);
-    else if (pm_lookup_put(&sampling->queries, PM_KEY(*out), device))
+        if (device->pipelines != NULL)
+            pm_pipelines_are_seen(device->pipelines);
+    } else if (pm_lookup_put(&sampling->queries, PM_KEY(*out), device))
         return result;
     atomic_store(&sampling->queries_see, true);
     return result;

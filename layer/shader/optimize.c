@@ -105,9 +105,9 @@ static struct pm_stand find_standing(const struct pm_pipeline *pipeline)
         return own;
     if (!atomic_load(&best->bound))
         return unknown;
-    return (struct pm_stand){
-        .stands = best->built.handle,
-        .careful = pm_pipeline_may_be_bound_again(pipeline) ? best->built.handle : own.careful};
+    return (struct pm_stand){.stands = best->built.handle,
+                             .careful = pm_pipeline_stands_itself(pipeline) ? own.careful
+                                                                            : best->built.handle};
 }
 
 void pm_optimize_find_out(struct pm_pipeline *pipeline)

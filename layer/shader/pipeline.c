@@ -216,6 +216,12 @@ void pm_pipelines_leave(struct pm_pipelines *pipelines,
         pm_standing_change_all(pipelines->device->standing);
 }
 
+void pm_pipelines_are_seen(struct pm_pipelines *pipelines)
+{
+    if (!atomic_exchange(&pipelines->seen, true))
+        pm_standing_change_all(pipelines->device->standing);
+}
+
 void pm_pipelines_leave_all(struct pm_pipelines *pipelines)
 {
     if (pm_dynamic_states_add_all(&pipelines->dynamic))

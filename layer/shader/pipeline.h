@@ -151,6 +151,7 @@ struct pm_pipelines {
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
     struct pm_push_layouts push_layouts;
     struct pm_dynamic_states dynamic;
+    _Atomic bool seen;    /* there was a pool of queries that see what is bound */
     pthread_mutex_t lock; /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
@@ -176,6 +177,18 @@ static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipe
     return pipeline->graphics == NULL ||
            pm_dynamic_states_are_all(&pipeline->device->pipelines->dynamic, pipeline->dynamic);
 }
+
+/* Whether nothing may stand for it: a query may begin that would see it, and it could not be put
+ * back. Before the device has a pool of such queries none can; what was bound then stays until the
+ * game binds again. Direct3D games over DXVK always might make one, and hardly ever do. */
+static inline bool pm_pipeline_stands_itself(const struct pm_pipeline *pipeline)
+{
+    return !pm_pipeline_may_be_bound_again(pipeline) &&
+           atomic_load_explicit(&pipeline->device->pipelines->seen, memory_order_relaxed);
+}
+
+/* The device gets its first pool of such queries: what stands for pipelines may be another then. */
+void pm_pipelines_are_seen(struct pm_pipelines *pipelines);
 
 /* A pipeline with these parts of its own, or a shader object, leaves states to commands
  * (dynamic_states.h): what stands for others may be another then. set: what is to have them. */

@@ -210,7 +210,7 @@ static bool choose(struct pm_command *command, const struct pm_candidate *candid
     /* Where something may begin that could see it, it would have to go at once. */
     if (!may_bind(command, PM_GRAPHICS, PM_BINDING_TRIAL_PASS) ||
         (pm_binds_any(command->device, PM_BINDS_CAREFUL) &&
-         !pm_binding_may_be_again(command, PM_GRAPHICS)) ||
+         pm_pipeline_stands_itself(command->bound[PM_GRAPHICS].pipeline)) ||
         !pm_command_hold(command, candidate->hold))
         return false;
     const struct pm_timed *timed = use_of(&command->pass, candidate);

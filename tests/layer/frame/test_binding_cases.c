@@ -174,12 +174,14 @@ static void stands_alone(void **state)
         if (known == FOR_GOOD) {
             pipeline->graphics = &graphics;
             atomic_store(any, 1);
+            atomic_store(&device->pipelines->seen, true);
         }
         stands_shortly(ways[way].recording, ways[way].binds | (known < ITSELF ? 0 : PM_BINDS_STAND),
                        point, game, pipeline,
                        known == FOR_GOOD && (ways[way].binds & PM_BINDS_CAREFUL) != 0 ? game
                                                                                       : stands);
         atomic_store(any, 0);
+        atomic_store(&device->pipelines->seen, false);
         if (pipeline == NULL)
             continue;
         pipeline->graphics = NULL;

@@ -286,6 +286,49 @@ static void a_pool_may_come_after_the_bind(void **state)
     pm_harness_close(&h);
 }
 
+/* Direct3D games over DXVK always might make such a pool, and their pipelines leave different
+ * states to commands: they have their variants until there is one. What was bound before stays,
+ * since a bind would unset what the game may have set for its next pipeline. */
+static void before_the_first_pool_all_are_replaced(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    const VkPipeline other = make_graphics(&h, &leaving);
+    /* The second bind goes the short way. */
+    assert_true(is_replaced(graphics, GRAPHICS) && is_replaced(graphics, GRAPHICS));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    assert_true(optimized_bound(&h, position, 0) != graphics);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    position = h.driver->position();
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    assert_ptr_equal(optimized_bound(&h, position, 0), graphics);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    assert_false(is_replaced(graphics, GRAPHICS) || is_replaced(graphics, GRAPHICS));
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    h.vk.DestroyPipeline(h.device, other, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
 /* Where a query of statistics may begin anywhere, it is known what was bound last at each bind
  * point, however many binds there were and whatever came between: its own is put back before the
  * query. */
@@ -695,6 +738,7 @@ int main(void)
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
         PM_LAYERED_TEST(a_handle_comes_again),
         PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
+        PM_LAYERED_TEST(before_the_first_pool_all_are_replaced),
         PM_LAYERED_TEST(what_was_bound_last_is_put_back),
         PM_LAYERED_TEST(a_timing_profile_binds_nothing),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),

@@ -198,8 +198,9 @@ static void changed_without_waiting(void **state)
     pm_standing_forget(&next.stands);
 }
 
-/* What stands where something may begin that sees it is what may be put back; and when the game
- * leaves more states to commands it is another for all. */
+/* What stands where something may begin that sees it is what may be put back, once the game has a
+ * pool of such queries; and when the game leaves more states to commands, or makes its first such
+ * pool, it is another for all. */
 static void what_may_be_put_back(void **state)
 {
     (void)state;
@@ -226,9 +227,16 @@ static void what_may_be_put_back(void **state)
     pm_optimize_learn(&pipeline);
     assert_int_equal(found(pipeline.handle), variant.built.handle);
     slot = pm_standing_find(atomic_load(&device.stands), pipeline.handle);
+    assert_int_equal(atomic_load(&slot->careful), variant.built.handle);
+    pm_pipelines_are_seen(&pipelines);
+    assert_int_equal(found(pipeline.handle), 0);
+    pm_optimize_learn(&pipeline);
+    assert_int_equal(found(pipeline.handle), variant.built.handle);
+    slot = pm_standing_find(atomic_load(&device.stands), pipeline.handle);
     assert_int_equal(atomic_load(&slot->careful), pipeline.handle);
-    /* Another that leaves the same changes nothing. */
+    /* Another that leaves the same changes nothing, nor does another pool. */
     pm_pipelines_leave(&pipelines, &dynamic, PM_ALL_STATE, left);
+    pm_pipelines_are_seen(&pipelines);
     assert_int_equal(found(pipeline.handle), variant.built.handle);
     pm_standing_forget(&pipeline.stands);
     pm_dynamic_states_finish(&pipelines.dynamic);

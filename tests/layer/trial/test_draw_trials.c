@@ -1,5 +1,6 @@
 /* Draws that are timed one by one, and the self-test that says whether they can be (HAZARDS 14;
  * additive.h, trial.h). */
+#include "tests/layer/pipelines.h"
 #include "tests/layer/trial/trying.h"
 
 #include <stdlib.h>
@@ -250,6 +251,23 @@ static void inside_queries(void **state)
     trying_close();
 }
 
+/* As of Direct3D games over DXVK: statistics might be asked for, and are not, and pipelines leave
+ * different states to commands. */
+static void before_there_are_queries(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    trying.additive = false;
+    trying_open(80000, &(struct pm_harness_options){.features = &features});
+    const VkPipeline other = make_graphics(&trying.h, &leaving);
+    const uint64_t position = trying.h.driver->position();
+    trying_run_frames(trying_draw, TRYING_ONCE, 16);
+    assert_true(trying_foreign_binds(position) > 0);
+    trying.h.vk.DestroyPipeline(trying.h.device, other, NULL);
+    trying_close();
+}
+
 /* ---- the self-test ---- */
 
 /* Until it is over no draw is timed, but dispatches are. */
@@ -405,6 +423,7 @@ int main(void)
         PM_LAYERED_TEST(a_slower_draw_is_dropped),
         PM_LAYERED_TEST(several_views_are_timed_as_wholes),
         PM_LAYERED_TEST(inside_queries),
+        PM_LAYERED_TEST(before_there_are_queries),
         PM_LAYERED_TEST(nothing_is_drawn_meanwhile),
         PM_LAYERED_TEST(it_is_submitted_in_the_game_s_hooks),
         PM_LAYERED_TEST(it_is_made_in_the_background),

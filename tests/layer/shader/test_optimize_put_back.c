@@ -1,0 +1,213 @@
+/* When a specialized variant makes way for the game's pipeline, and what is bound behind a sampled
+ * call. */
+#include "tests/layer/optimized.h"
+#include "tests/layer/pipelines.h"
+
+#define COMPUTE VK_PIPELINE_BIND_POINT_COMPUTE
+#define GRAPHICS VK_PIPELINE_BIND_POINT_GRAPHICS
+
+static struct pm_harness h;
+
+static bool is_replaced(VkPipeline pipeline, VkPipelineBindPoint point)
+{
+    return optimized_effective(&h, pipeline, point) != pipeline;
+}
+
+/* In a window a sampled call gets the instrumented variant, then what was bound. */
+static void a_sampled_call_binds_back_what_was_bound(void **state)
+{
+    (void)state;
+    optimized_learn();
+    optimized_enable(true);
+    pm_layered_sample_all("1");
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = optimized_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindPipeline vkCmdBindPipeline vkCmdDispatch vkCmdBindPipeline ");
+    const VkPipeline best = optimized_bound(&h, position, 0),
+                     instrumented = optimized_bound(&h, position, 1);
+    assert_true(best != compute && instrumented != compute && instrumented != best);
+    assert_ptr_equal(optimized_bound(&h, position, 2), best);
+    pm_harness_run(&h, buffer);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* A query of statistics never runs with a specialized pipeline, not even one of a pool that was
+ * made after the pipeline was bound. */
+static void a_pool_may_come_after_the_bind(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline compute = optimized_compute(&h);
+    /* A bind before, so that it is known what stands. */
+    assert_true(is_replaced(compute, COMPUTE));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    assert_true(optimized_bound(&h, position, 0) != compute);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    h.vk.CmdResetQueryPool(buffer, pool, 0, 1);
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    optimized_assert_calls(&h, position, buffer,
+                           "vkBeginCommandBuffer vkCmdBindPipeline vkCmdResetQueryPool "
+                           "vkCmdBindPipeline vkCmdBeginQuery vkCmdDispatch vkCmdEndQuery "
+                           "vkEndCommandBuffer ");
+    assert_ptr_equal(optimized_bound(&h, position, 1), compute);
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
+/* Direct3D games over DXVK always might make such a pool, and their pipelines leave different
+ * states to commands: they have their variants until there is one. What was bound before stays,
+ * since a bind would unset what the game may have set for its next pipeline. */
+static void before_the_first_pool_all_are_replaced(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    const VkPipeline other = make_graphics(&h, &leaving);
+    /* The second bind goes the short way. */
+    assert_true(is_replaced(graphics, GRAPHICS) && is_replaced(graphics, GRAPHICS));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    assert_true(optimized_bound(&h, position, 0) != graphics);
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    position = h.driver->position();
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    assert_ptr_equal(optimized_bound(&h, position, 0), graphics);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    assert_false(is_replaced(graphics, GRAPHICS) || is_replaced(graphics, GRAPHICS));
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    h.vk.DestroyPipeline(h.device, other, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+/* Where a query of statistics may begin anywhere, it is known what was bound last at each bind
+ * point, however many binds there were and whatever came between: its own is put back before the
+ * query. */
+static void what_was_bound_last_is_put_back(void **state)
+{
+    (void)state;
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline compute[2] = {optimized_compute(&h), optimized_compute(&h)};
+    const VkPipeline graphics = optimized_graphics(&h);
+    const VkPipeline best = optimized_effective(&h, compute[1], COMPUTE);
+    assert_true(is_replaced(compute[0], COMPUTE) && best != compute[1]);
+    (void)is_replaced(graphics, GRAPHICS);
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    pm_harness_begin(&h, secondary, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
+    PM_CHECK(h.vk.EndCommandBuffer(secondary));
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    for (int round = 0; round < 3; round++) {
+        for (int i = 0; i < 6; i++)
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+        uint64_t position = h.driver->position();
+        h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+        const bool variant = optimized_bound(&h, position, 0) != graphics;
+        position = h.driver->position();
+        h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+        /* By bind point: the graphics pipeline's own, where a variant stood, and the last. */
+        assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1 + variant);
+        assert_ptr_equal(optimized_bound(&h, position, variant), compute[1]);
+        if (variant)
+            assert_ptr_equal(optimized_bound(&h, position, 0), graphics);
+        /* While it is active nothing else is bound. */
+        for (int i = 0; i < 3; i++) {
+            position = h.driver->position();
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+            assert_ptr_equal(optimized_bound(&h, position, 0), compute[i & 1]);
+        }
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        h.vk.CmdEndQuery(buffer, pool, 0);
+        for (int i = 0; i < 3; i++) {
+            position = h.driver->position();
+            h.vk.CmdBindPipeline(buffer, COMPUTE, compute[1]);
+            assert_ptr_equal(optimized_bound(&h, position, 0), best);
+        }
+        /* What secondary ones leave bound is not known, and put back it would be wrong. */
+        h.vk.CmdExecuteCommands(buffer, 1, &secondary);
+        position = h.driver->position();
+        h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+        h.vk.CmdEndQuery(buffer, pool, 0);
+        assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    }
+    for (int i = 0; i < 6; i++)
+        h.vk.CmdBindPipeline(buffer, COMPUTE, compute[i & 1]);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    /* Nothing is left of it in the next recording. */
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 0);
+    h.vk.DestroyQueryPool(h.device, pool, NULL);
+    for (int i = 0; i < 2; i++)
+        h.vk.DestroyPipeline(h.device, compute[i], NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
+        PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
+        PM_LAYERED_TEST(before_the_first_pool_all_are_replaced),
+        PM_LAYERED_TEST(what_was_bound_last_is_put_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

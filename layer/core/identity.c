@@ -8,6 +8,21 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
+/* ---- paths, with either kind of slash ---- */
+
+static bool is_slash(char character)
+{
+    return character == '/' || character == '\\';
+}
+
+/* The beginning of the part of a path that ends there. */
+static size_t part_start(const char *path, size_t end)
+{
+    while (end > 0 && !is_slash(path[end - 1]))
+        end--;
+    return end;
+}
+
 /* ---- who is left alone ---- */
 
 /* Executables without .exe, in any case. The shader keys of a browser would say which pages were
@@ -75,6 +90,22 @@ static const char *const launchers[] = {"Battle.net",
                                         "UplayWebCore",
                                         NULL};
 
+/* Where Wine has programs of its own, and Windows' folder, in which no game is: what a program of
+ * Windows was started as, and the file of one of Wine's (process.h). */
+static bool is_of_wine(const struct pm_process *process)
+{
+    static const char *const own[] = {"aarch64-windows", "i386-windows", "x86_64-windows", NULL};
+    static const char *const of_windows[] = {"system32", "syswow64", NULL};
+    const char *folder = process->folder != NULL ? process->folder : "";
+    const size_t size = strlen(folder), start = part_start(folder, size);
+    if (pm_name_is_in(own, folder + start, size - start))
+        return true;
+    const size_t above = start > 0 ? part_start(folder, start - 1) : 0;
+    static const char *const windows[] = {"windows", NULL};
+    return pm_name_is_in(of_windows, folder + start, size - start) && start > 0 &&
+           pm_name_is_in(windows, folder + above, start - 1 - above);
+}
+
 /* Chromium's processes, whatever program they are of, say of which type they are. */
 static bool is_chromium_process(const struct pm_process *process)
 {
@@ -99,6 +130,9 @@ const char *pm_identity_denied(const struct pm_process *process, const char *eng
         return "it is a compositor";
     if (pm_name_is_in(launchers, executable, size))
         return "it is a launcher";
+    /* Wine's explorer asks for the devices that there are (read). */
+    if (is_of_wine(process))
+        return "it is a part of Wine";
     /* OpenGL ES for browsers. */
     if (engine != NULL && strcasecmp(engine, "ANGLE") == 0)
         return "it draws by ANGLE, as browsers do";
@@ -211,21 +245,11 @@ static const char *const plain_folders[] = {"bin",
                                             "x86_64-linux-gnu",
                                             NULL};
 
+/* The root of a Windows program's files, as C: is, and not a part of the game. */
+static const char wine_root[] = "drive_c";
+
 /* Folders whose folders are called as people are. */
 static const char *const of_people[] = {"home", "media", "users", NULL};
-
-static bool is_slash(char character)
-{
-    return character == '/' || character == '\\';
-}
-
-/* The beginning of the part of a path that ends there. */
-static size_t part_start(const char *path, size_t end)
-{
-    while (end > 0 && !is_slash(path[end - 1]))
-        end--;
-    return end;
-}
 
 static bool is_home(const char *path, size_t start, size_t end)
 {
@@ -245,6 +269,8 @@ static const char *telling_part(const char *path, size_t *size)
             end--;
         start = part_start(path, end);
         if (start == end || path[start] == '.' || path[end - 1] == ':' || is_home(path, start, end))
+            return NULL;
+        if (end - start == strlen(wine_root) && strncmp(path + start, wine_root, end - start) == 0)
             return NULL;
         if (!pm_name_is_in(plain_folders, path + start, end - start)) {
             *size = end - start;

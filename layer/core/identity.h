@@ -9,9 +9,9 @@
 #include "base/config.h"
 #include "layer/core/process.h"
 
-/* Why the process is left alone: setuid, a browser, a compositor, a launcher, by its executable,
- * its arguments, what it has mapped, or the engine that it names in VkApplicationInfo (NULL: none).
- * NULL: it is not. */
+/* Why the process is left alone: setuid, a browser, a compositor, a launcher, a part of Wine, by
+ * its executable, its arguments, what it has mapped, or the engine that it names in
+ * VkApplicationInfo (NULL: none). NULL: it is not. */
 const char *pm_identity_denied(const struct pm_process *process, const char *engine);
 
 /* The game's name before its config is read: the launcher's id from the environment; else the

@@ -1,5 +1,6 @@
 #include "layer/core/process.h"
 
+#include "base/shared_name.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,39 @@ const char *pm_process_argument(const struct pm_process *process, const char *be
     return next != NULL && next < end ? next : NULL;
 }
 
+/* ---- what is mapped ---- */
+
+/* The path of the first file that is mapped and wanted, malloc'ed; NULL: there is none. */
+static char *find_mapped(bool (*wanted)(const char *file, const char *name), const char *name)
+{
+    FILE *maps = fopen("/proc/self/maps", "re");
+    char *line = NULL, *found = NULL;
+    size_t size = 0;
+    while (maps != NULL && found == NULL && getline(&line, &size, maps) > 0) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *path = strchr(line, '/');
+        if (path != NULL && wanted(strrchr(path, '/') + 1, name))
+            found = strdup(path);
+    }
+    free(line);
+    if (maps != NULL)
+        fclose(maps);
+    return found;
+}
+
+static bool begins_so(const char *file, const char *name)
+{
+    return strncmp(file, name, strlen(name)) == 0;
+}
+
+/* Windows knows no case, and needs no .exe. */
+static bool is_program(const char *file, const char *name)
+{
+    const size_t size = strlen(file), stem = pm_name_stem(file, size);
+    return strcasecmp(file, name) == 0 ||
+           (stem < size && strlen(name) == stem && strncasecmp(file, name, stem) == 0);
+}
+
 /* ---- the executable ---- */
 
 /* Splits a path, with either kind of slash, into a folder and a file name; both malloc'ed. */
@@ -44,6 +78,29 @@ static void split(const char *path, char **folder, char **name)
     }
     *folder = last > path ? strndup(path, (size_t)(last - path - (last > path + 1))) : NULL;
     *name = *last != '\0' ? strdup(last) : NULL;
+}
+
+/* Wine gives the program as the first argument, as whoever started it wrote it: often without its
+ * folder, without .exe, or in another case (seen). Its file, which is mapped, has one name. */
+static void take_windows_program(struct pm_process *process, const char *program)
+{
+    char *folder = NULL, *name = NULL;
+    split(program, &folder, &name);
+    char *path = name != NULL ? find_mapped(is_program, name) : NULL;
+    if (path != NULL) {
+        free(folder);
+        free(name);
+        split(path, &folder, &name);
+        free(path);
+    }
+    if (name == NULL) {
+        free(folder);
+        return;
+    }
+    free(process->folder);
+    free(process->executable);
+    process->folder = folder;
+    process->executable = name;
 }
 
 static void read_executable(struct pm_process *process)
@@ -62,37 +119,9 @@ static void read_executable(struct pm_process *process)
     split(path, &process->folder, &process->executable);
     if (process->executable == NULL || strncmp(process->executable, "wine", 4) != 0)
         return;
-    /* Wine gives the program's own path as the first argument. */
-    char *folder = NULL, *name = NULL;
     const char *program = pm_process_argument(process, NULL);
     if (program != NULL)
-        split(program, &folder, &name);
-    if (name != NULL) {
-        free(process->folder);
-        free(process->executable);
-        process->folder = folder;
-        process->executable = name;
-    } else {
-        free(folder);
-    }
-}
-
-/* ---- what is mapped ---- */
-
-static bool is_mapped(const char *library)
-{
-    FILE *file = fopen("/proc/self/maps", "re");
-    char *line = NULL;
-    size_t size = 0;
-    bool found = false;
-    while (file != NULL && !found && getline(&line, &size, file) > 0) {
-        const char *slash = strrchr(line, '/');
-        found = slash != NULL && strncmp(slash + 1, library, strlen(library)) == 0;
-    }
-    free(line);
-    if (file != NULL)
-        fclose(file);
-    return found;
+        take_windows_program(process, program);
 }
 
 void pm_process_read(struct pm_process *process)
@@ -100,7 +129,9 @@ void pm_process_read(struct pm_process *process)
     *process = (struct pm_process){0};
     read_arguments(process);
     read_executable(process);
-    process->has_cef = is_mapped("libcef.");
+    char *cef = find_mapped(begins_so, "libcef.");
+    process->has_cef = cef != NULL;
+    free(cef);
 }
 
 void pm_process_finish(struct pm_process *process)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 struct pm_process {
-    char *executable; /* file name; for a Windows program under Wine that program's; NULL: not known
-                       */
+    char *executable; /* file name; of a Windows program under Wine its file's, else what it was
+                         started as; NULL: not known */
     char *folder;     /* that it is in, with its path; NULL: not known */
     char *arguments;  /* as in /proc/self/cmdline: each with its zero; NULL: not known */
     size_t arguments_size;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* A process as it may be; arguments: each with its zero, a further one at the end. */
@@ -110,6 +111,9 @@ static void names_of_games_on_engines(void **state)
         {"Z:\\games\\Maze\\Binaries\\Win64", "Maze-Win64-Shipping.exe", "Z:\\x.exe\0",
          "UnrealEngine", "UnrealEngine (Maze-Win64-Shipping.exe, Maze)"},
         {"C:\\users\\bob", "x.exe", "C:\\x.exe\0", "UnrealEngine", "UnrealEngine (x.exe)"},
+        {"/home/alice/.wine/drive_c", "x.exe", "x.exe\0", "Unity", "Unity (x.exe)"},
+        {"/opt/prefix/drive_c/users/bob", "x.exe", "x\0", "Unity", "Unity (x.exe)"},
+        {"/opt/prefix/drive_c/Games/Maze", "x.exe", "x\0", "Unity", "Unity (x.exe, Maze)"},
         {"/opt/dungeon", "dungeon", "dungeon\0", "The Dungeon", "The Dungeon"},
         /* Two of each engine. */
         {"/opt/Dungeon", "Dungeon.x86_64", "x\0", "Unity", "Unity (Dungeon.x86_64, Dungeon)"},
@@ -192,6 +196,21 @@ static void who_is_left_alone(void **state)
     assert_non_null(pm_identity_denied(&process, NULL));
     const struct pm_process unknown = {0};
     assert_null(pm_identity_denied(&unknown, NULL));
+    /* Seen under Wine 8.0: what its services were started as, and their files. */
+    static const char *const of_wine[] = {"C:\\windows\\system32", "c:\\Windows\\SysWOW64",
+                                          "/opt/prefix/drive_c/windows/system32",
+                                          "/usr/lib/x86_64-linux-gnu/wine/x86_64-windows"};
+    static const char *const others[] = {"C:\\Games\\system32", "/opt/windows", "system32", "",
+                                         "C:\\windows\\game"};
+    process = process_of("", "explorer.exe", "C:\\windows\\system32\\explorer.exe\0/desktop\0");
+    for (size_t i = 0; i < sizeof of_wine / sizeof *of_wine; i++) {
+        process.folder = (char *)(uintptr_t)of_wine[i];
+        assert_string_equal(pm_identity_denied(&process, NULL), "it is a part of Wine");
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        process.folder = (char *)(uintptr_t)others[i];
+        assert_null(pm_identity_denied(&process, NULL));
+    }
 }
 
 /* The Chromium Embedded Framework beside us. */
@@ -241,6 +260,57 @@ static void write_file(const char *path, const char *text)
     assert_non_null(file);
     fputs(text, file);
     assert_int_equal(fclose(file), 0);
+}
+
+/* What a program of that executable's name says of itself that is started as `argument` and has
+ * the file mapped. */
+static void expect_process(const char *loader, const char *argument, const char *file,
+                           const char *expected)
+{
+    int ends[2];
+    assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        execl(loader, argument, "--mapped", file, (char *)NULL);
+        _exit(1);
+    }
+    close(ends[1]);
+    char said[256] = "";
+    FILE *output = fdopen(ends[0], "r");
+    assert_non_null(output);
+    assert_non_null(fgets(said, sizeof said, output));
+    fclose(output);
+    int status = 1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_string_equal(said, expected);
+}
+
+/* /proc as it was seen under Wine 8.0: the executable is Wine's, the first argument what the
+ * program was started as, and its file is mapped. */
+static void programs_of_windows(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pm-identity-XXXXXX", command[256], loader[64], file[64], expected[128];
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command, "mkdir '%s/A Maze' && cp /proc/%d/exe %s/wine64-preloader",
+             folder, (int)getpid(), folder);
+    assert_int_equal(system(command), 0);
+    snprintf(loader, sizeof loader, "%s/wine64-preloader", folder);
+    snprintf(file, sizeof file, "%s/A Maze/Game.exe", folder);
+    write_file(file, "MZ");
+    snprintf(expected, sizeof expected, "%s/A Maze: Game.exe", folder);
+    static const char *const started[] = {"Game.exe", "game.EXE",   "Game",
+                                          "./game",   "maze\\game", "Z:\\games\\A Maze\\Game.exe"};
+    for (size_t i = 0; i < sizeof started / sizeof *started; i++)
+        expect_process(loader, started[i], file, expected);
+    /* Another file. */
+    expect_process(loader, "Z:\\maze\\other.exe", file, "Z:\\maze: other.exe");
+    expect_process(loader, "Gam", file, "-: Gam");
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
 }
 
 /* The file that PIECEMEAL_CONFIG names, else the game's own, else the defaults; the environment
@@ -300,8 +370,23 @@ static void where_the_config_comes_from(void **state)
     assert_int_equal(system(command), 0);
 }
 
+static int say_process(const char *file)
+{
+    const int opened = open(file, O_RDONLY | O_CLOEXEC);
+    if (opened < 0 || mmap(NULL, 1, PROT_READ, MAP_PRIVATE, opened, 0) == MAP_FAILED)
+        return 1;
+    struct pm_process process;
+    pm_process_read(&process);
+    printf("%s: %s", process.folder != NULL ? process.folder : "-", process.executable);
+    pm_process_finish(&process);
+    close(opened);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
+    if (argc > 2) /* programs_of_windows */
+        return say_process(argv[2]);
     if (argc > 1) { /* a_program_whose_file_is_gone */
         unlink(argv[1]);
         struct pm_process process;
@@ -317,6 +402,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_is_left_alone),
         cmocka_unit_test(what_is_mapped),
         cmocka_unit_test(a_program_whose_file_is_gone),
+        cmocka_unit_test(programs_of_windows),
         cmocka_unit_test(where_the_config_comes_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

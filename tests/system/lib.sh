@@ -61,14 +61,14 @@ driver() {
 
 # A display without a screen, for programs that need a window. Two servers that start at once may take one number:
 # the one that lost is noticed, and another is started. Without -noreset the server starts anew whenever its last client
-# leaves, and refuses the next one meanwhile.
+# leaves, and refuses the next one meanwhile. display [ARGUMENT OF XVFB]…
 display() {
     need Xvfb xdpyinfo
     unset WAYLAND_DISPLAY
     local ready=$scratch/display number try
     mkfifo "$ready"
     for try in 1 2 3; do
-        Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$ready" >"$scratch/xvfb.log" 2>&1 &
+        Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset "$@" 3<>"$ready" >"$scratch/xvfb.log" 2>&1 &
         children+=($!)
         if read -r -t 30 number <>"$ready" && DISPLAY=:$number timeout 10 xdpyinfo >/dev/null 2>&1 &&
             kill -0 "${children[-1]}" 2>/dev/null; then

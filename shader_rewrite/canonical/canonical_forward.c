@@ -1,12 +1,14 @@
 /*
  * OpTypeForwardPointer stays only where a type leads back to itself, as a list's element does, and
- * before a reference to what is only stored in 8 or 16 bits. Compilers write it for every buffer
- * reference (seen: glslang), and other types in between decide whether it is needed; what needs it
- * must come behind it.
+ * before a reference to what is only stored in 8 or 16 bits where the module would be refused
+ * without. Compilers write it for every buffer reference (seen: glslang), and other types in
+ * between decide whether it is needed; what needs it must come behind it.
  *
- * SPIRV-Tools takes a variable or conversion of a pointer for one of what is behind it, and refuses
- * small types there without Int8, Int16 or Float16; but it does not look behind a pointer that is
- * declared ahead (vkd3d-proton's GDeflate, and any push constants with a reference to bytes).
+ * SPIRV-Tools takes a variable or conversion of a pointer for one of what is behind it, and may
+ * refuse small types there without Int8, Int16 or Float16; but it does not look behind a pointer
+ * that is declared ahead (vkd3d-proton's GDeflate, and push constants with a reference to bytes).
+ * In a storage buffer whose bytes may be stored it allows them: there it is no part of the shader,
+ * as elsewhere. Only the validator says which it is (canonicalize.c).
  */
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/ir/ir_builder.h"
@@ -78,7 +80,8 @@ static void find_small(const struct pm_ir_module *module, const struct pm_ir_lis
     for (uint32_t i = 0; i < count; i++) {
         for (struct pm_ir_operand *use = found[i]->first_use; use; use = use->next_use) {
             const struct pm_ir_instr *user = use->user;
-            const bool holds = user->opcode == SpvOpTypeVector || user->opcode == SpvOpTypeArray ||
+            const bool holds = user->opcode == SpvOpTypeVector || user->opcode == SpvOpTypeMatrix ||
+                               user->opcode == SpvOpTypeArray ||
                                user->opcode == SpvOpTypeRuntimeArray ||
                                user->opcode == SpvOpTypeStruct;
             if (holds && !is_small[user->result->id]) {
@@ -89,16 +92,20 @@ static void find_small(const struct pm_ir_module *module, const struct pm_ir_lis
     }
 }
 
-static bool is_needed(const struct dropping *d, const struct pm_ir_instr *forward)
+static bool leads_back(const struct dropping *d, const struct pm_ir_instr *forward)
+{
+    return d->needs[pm_ir_operand_id(&forward->operands[0])];
+}
+
+static bool is_of_small(const struct dropping *d, const struct pm_ir_instr *forward)
 {
     enum { POINTEE = 1 }; /* an OpTypePointer's operand, behind its storage class */
     const struct pm_ir_instr *pointer = pm_ir_operand_instr(forward, 0);
-    return d->needs[pm_ir_operand_id(&forward->operands[0])] ||
-           (pointer && pointer->opcode == SpvOpTypePointer &&
-            d->is_small[pm_ir_operand_id(&pointer->operands[POINTEE])]);
+    return pointer && pointer->opcode == SpvOpTypePointer &&
+           d->is_small[pm_ir_operand_id(&pointer->operands[POINTEE])];
 }
 
-bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error)
+bool pm_canonical_forward(struct pm_ir_module *module, bool *small, struct pm_error *error)
 {
     struct pm_ir_list *globals = &module->sections[PM_IR_SECTION_GLOBAL];
     if (!has_forward(globals))
@@ -117,8 +124,14 @@ bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error)
     find_small(module, globals, d.is_small, d.finite);
     for (struct pm_ir_instr *i = globals->first, *next; i; i = next) {
         next = i->next;
-        if (i->opcode == SpvOpTypeForwardPointer && !is_needed(&d, i))
-            pm_ir_remove(i);
+        if (i->opcode != SpvOpTypeForwardPointer || leads_back(&d, i))
+            continue;
+        const bool of_small = is_of_small(&d, i);
+        if (of_small && !small)
+            continue;
+        if (of_small)
+            *small = true;
+        pm_ir_remove(i);
     }
     return true;
 }

@@ -112,11 +112,11 @@ static bool has_global_use(const struct ordering *o, const struct pm_ir_instr *g
 
 /* What no function needs, unused inputs or the size of a workgroup, keeps its order, behind the
  * rest. */
-static bool order_globals(struct pm_ir_module *module, struct pm_error *error)
+static bool order_globals(struct pm_ir_module *module, bool *small, struct pm_error *error)
 {
     struct ordering o = {.globals = &module->sections[PM_IR_SECTION_GLOBAL]};
     uint32_t count = 0;
-    if (!pm_canonical_forward(module, error))
+    if (!pm_canonical_forward(module, small, error))
         return false;
     for (struct pm_ir_instr *i = o.globals->first; i; i = i->next, count++)
         i->mark = false;
@@ -226,9 +226,9 @@ static bool sort_interface(struct pm_ir_module *module, struct pm_ir_instr *entr
 }
 
 /* Sorted by ids that are given in the new order, but for imports, which are given theirs. */
-static bool order(struct pm_ir_module *module, struct pm_error *error)
+static bool order(struct pm_ir_module *module, bool *small, struct pm_error *error)
 {
-    if (!sort_section(module, PM_IR_SECTION_IMPORT, error) || !order_globals(module, error))
+    if (!sort_section(module, PM_IR_SECTION_IMPORT, error) || !order_globals(module, small, error))
         return false;
     pm_ir_renumber(module);
     for (struct pm_ir_instr *i = module->sections[PM_IR_SECTION_ENTRY_POINT].first; i; i = i->next)
@@ -242,8 +242,7 @@ static bool order(struct pm_ir_module *module, struct pm_error *error)
 
 static enum pm_pass_result run(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
-    return pm_pass_result_of(order(module, error), true);
+    return pm_pass_result_of(order(module, context, error), true);
 }
 
 const struct pm_pass pm_pass_order = {"order", 0, 0, run};

@@ -9,9 +9,10 @@
 #include "shader_rewrite/analysis/pass.h"
 #include "shader_rewrite/canonical/canonical.h"
 
-/* Keeps one entry point, and drops names (unless keep_names), lines (unless keep_lines), sources, reflection and
- * non-semantic instructions. What else names a dropped id is for the validator to find. Context: a
- * struct pm_selection. Fails with PM_ERROR_INPUT when there is no such entry point. */
+/* Keeps one entry point, and drops names (unless keep_names), lines (unless keep_lines), sources,
+ * reflection and non-semantic instructions. What else names a dropped id is for the validator to
+ * find. Context: a struct pm_selection. Fails with PM_ERROR_INPUT when there is no such entry
+ * point. */
 struct pm_selection {
     enum pm_stage stage;
     const char *entry_point;
@@ -19,7 +20,8 @@ struct pm_selection {
 };
 extern const struct pm_pass pm_pass_select;
 
-/* DebugLine of NonSemantic.Shader.DebugInfo.100 becomes OpLine, before it is dropped. No context. */
+/* DebugLine of NonSemantic.Shader.DebugInfo.100 becomes OpLine, before it is dropped. No context.
+ */
 extern const struct pm_pass pm_pass_take_lines;
 
 /* Bounds what inlining can grow the module to: PM_ERROR_LIMIT for absurd call graphs. No context.
@@ -60,8 +62,8 @@ struct pm_float_guard {
 };
 extern const struct pm_pass pm_pass_guard_floats, pm_pass_unguard_floats;
 
-/* Keeps integer operations from the optimizer that it computes wrongly or crashes on, and gives them
- * back. No context. The first fails with PM_ERROR_UNSUPPORTED for operations on specialization
+/* Keeps integer operations from the optimizer that it computes wrongly or crashes on, and gives
+ * them back. No context. The first fails with PM_ERROR_UNSUPPORTED for operations on specialization
  * constants that it cannot keep from it; then the optimizer may not run. */
 extern const struct pm_pass pm_pass_hide_integers, pm_pass_show_integers;
 
@@ -78,11 +80,13 @@ extern const struct pm_pass pm_pass_disguise_breaks, pm_pass_undisguise_breaks;
 extern const struct pm_pass pm_pass_near_pointers;
 
 /* Puts globals, decorations and the like into an order that is of the functions alone, and numbers
- * ids in it. No context. */
+ * ids in it. Context: a bool that becomes true where it removes an OpTypeForwardPointer without
+ * which the module may be refused; NULL: these stay. */
 extern const struct pm_pass pm_pass_order;
 
-/* Part of that: removes each OpTypeForwardPointer that the order makes needless. PM_ERROR_MEMORY. */
-bool pm_canonical_forward(struct pm_ir_module *module, struct pm_error *error);
+/* Part of that: removes each OpTypeForwardPointer that the order makes needless. small: that bool
+ * or NULL. PM_ERROR_MEMORY. */
+bool pm_canonical_forward(struct pm_ir_module *module, bool *small, struct pm_error *error);
 
 /* The function of the module's first entry point. NULL: none. */
 struct pm_ir_function *pm_canonical_function(const struct pm_ir_module *module);

@@ -135,6 +135,51 @@ static enum pm_optimizer_step simplifying(const struct work *w, bool changes)
     return changes ? PM_STEP_SIMPLIFY_KEEPING_COPIES : PM_STEP_SIMPLIFY;
 }
 
+static bool validate_words(const struct work *w, const uint32_t *words, size_t count,
+                           struct pm_error *error)
+{
+    const int64_t start = pm_now();
+    const bool ok = pm_stop_check(error) &&
+                    pm_validate_as_broken(words, count, &w->info->target, &w->broken, error);
+    add_time(w, "validate", start, false);
+    return ok;
+}
+
+static bool validate(const struct work *w, struct pm_error *error)
+{
+    struct pm_words words;
+    if (!pm_ir_emit(w->passes.module, &words, error))
+        return false;
+    const bool ok = validate_words(w, words.data, words.count, error);
+    pm_words_finish(&words);
+    return ok;
+}
+
+/* Whether it says nothing about the module, which may be taken another time. */
+static bool is_no_reason(const struct pm_error *error)
+{
+    return error->code == PM_ERROR_MEMORY || error->code == PM_ERROR_STATE ||
+           error->code == PM_ERROR_STOPPED;
+}
+
+/* A reference to what is only stored in 8 or 16 bits is declared ahead only where the module would
+ * be refused otherwise: whether its compiler declared it so is no part of a shader. */
+static bool order(struct work *w, struct pm_error *error)
+{
+    struct pm_words before;
+    struct pm_error reason;
+    if (!pm_ir_emit(w->passes.module, &before, error))
+        return false;
+    bool dropped = false;
+    bool ok = run_pass(w, &pm_pass_order, &dropped, error);
+    if (ok && dropped && !validate(w, &reason))
+        ok = is_no_reason(&reason) ? pm_fail(error, reason.code, "%s", reason.message)
+                                   : take_words(w, before.data, before.count, error) &&
+                                         run_pass(w, &pm_pass_order, NULL, error);
+    pm_words_finish(&before);
+    return ok;
+}
+
 /* Inlined first, since only then it is known in which loops a callee's loads are. */
 static bool simplify_once(struct work *w, struct pm_error *error)
 {
@@ -154,7 +199,7 @@ static bool simplify_once(struct work *w, struct pm_error *error)
 static bool simplify(struct work *w, struct pm_error *error)
 {
     return simplify_once(w, error) && run_pass(w, &pm_pass_merge_constants, NULL, error) &&
-           run_pass(w, &pm_pass_order, NULL, error);
+           order(w, error);
 }
 
 /* Only the callees' returns: the entry point's are no obstacle to inlining, and merging them would
@@ -184,16 +229,6 @@ static bool simplify_until_stable(struct work *w, struct pm_words *out, struct p
     return true;
 }
 
-static bool validate_words(const struct work *w, const uint32_t *words, size_t count,
-                           struct pm_error *error)
-{
-    const int64_t start = pm_now();
-    const bool ok = pm_stop_check(error) &&
-                    pm_validate_as_broken(words, count, &w->info->target, &w->broken, error);
-    add_time(w, "validate", start, false);
-    return ok;
-}
-
 static bool validate_original(struct work *w, struct pm_error *error)
 {
     const struct pm_canonicalize_info *info = w->info;
@@ -214,8 +249,7 @@ static bool simplify_or_keep(struct work *w, struct pm_error *error)
     struct pm_error reason;
     bool ok = simplify_until_stable(w, &simplified, &reason) &&
               validate_words(w, simplified.data, simplified.count, &reason);
-    if (!ok && (reason.code == PM_ERROR_MEMORY || reason.code == PM_ERROR_STATE ||
-                reason.code == PM_ERROR_STOPPED)) {
+    if (!ok && is_no_reason(&reason)) {
         pm_fail(error, reason.code, "%s", reason.message);
     } else if (!ok) {
         ok = validate_words(w, frozen.data, frozen.count, error) &&
@@ -245,16 +279,6 @@ static bool check_size(const struct pm_canonicalize_info *info, struct pm_error 
     return true;
 }
 
-static bool validate(const struct work *w, struct pm_error *error)
-{
-    struct pm_words words;
-    if (!pm_ir_emit(w->passes.module, &words, error))
-        return false;
-    const bool ok = validate_words(w, words.data, words.count, error);
-    pm_words_finish(&words);
-    return ok;
-}
-
 /* Named anew where people are to read it. */
 static bool simplify_with_names(struct work *w, struct pm_error *error)
 {
@@ -278,8 +302,8 @@ static bool canonicalize(struct work *w, struct pm_error *error)
            run_pass(w, &pm_pass_check_growth, NULL, error) &&
            run_pass(w, &pm_pass_check_spec_ops, NULL, error) &&
            run_step(w, PM_STEP_PREPARE, error) && run_pass(w, &pm_pass_freeze, &freezing, error) &&
-           run_pass(w, &pm_pass_merge_constants, NULL, error) &&
-           run_pass(w, &pm_pass_order, NULL, error) && validate(w, error) &&
+           run_pass(w, &pm_pass_merge_constants, NULL, error) && order(w, error) &&
+           validate(w, error) &&
            (info->keep_names ? simplify_with_names(w, error) : simplify_or_keep(w, error));
 }
 

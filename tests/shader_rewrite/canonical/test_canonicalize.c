@@ -220,15 +220,42 @@ static void test_forward_pointers(void **state)
     }
 }
 
-/* And where one is of bytes that are only stored: SPIRV-Tools would refuse what holds it. That of a
- * word goes. */
+/* And where one is of bytes or halves that are only stored and SPIRV-Tools would refuse what holds
+ * it. That of a word goes. */
 static void test_references_to_bytes(void **state)
 {
     (void)state;
-    struct pm_words words = canonical_of("references_bytes.spvasm", NULL, 0);
-    assert_int_equal(pm_test_count(&words, "OpTypeForwardPointer"), 1);
-    assert_idempotent(&words);
-    pm_words_finish(&words);
+    static const char *const small[] = {"references_bytes.spvasm", "references_matrix.spvasm"};
+    for (size_t i = 0; i < 2; i++) {
+        struct pm_words words = canonical_of(small[i], NULL, 0);
+        assert_int_equal(pm_test_count(&words, "OpTypeForwardPointer"), 1);
+        assert_idempotent(&words);
+        pm_words_finish(&words);
+    }
+}
+
+/* Where it would not, whether the compiler declared it ahead is no part of the shader: its key is
+ * that of the one that is not. */
+static void test_references_to_bytes_that_may_be_held(void **state)
+{
+    (void)state;
+    static const char name[] = "OpTypeForwardPointer ";
+    struct pm_words module = pm_test_assemble_file("references_stored.spvasm", 3);
+    char *text = pm_test_disassemble(&module), *line = strstr(text, name);
+    assert_non_null(line);
+    line[0] = ';';
+    struct pm_words plain_module = pm_test_assemble(text, 3), plain;
+    struct pm_error error = {0};
+    assert_int_equal(pm_test_count(&plain_module, name), 0);
+    if (!canonicalize(&plain_module, PM_STAGE_COMPUTE, "main", NULL, 0, &plain, &error))
+        fail_msg("%s", error.message);
+    struct pm_words ahead = canonical_of("references_stored.spvasm", NULL, 0);
+    assert_same_words(&plain, &ahead);
+    pm_words_finish(&ahead);
+    pm_words_finish(&plain);
+    pm_words_finish(&plain_module);
+    pm_words_finish(&module);
+    free(text);
 }
 
 /* Assembled from a module's text with the instructions of this name in reverse order. */
@@ -505,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_equal_constants_are_one),
         cmocka_unit_test(test_forward_pointers),
         cmocka_unit_test(test_references_to_bytes),
+        cmocka_unit_test(test_references_to_bytes_that_may_be_held),
         cmocka_unit_test(test_order_is_no_part),
         cmocka_unit_test(test_entry_points),
         cmocka_unit_test(test_early_returns),

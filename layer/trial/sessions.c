@@ -132,8 +132,10 @@ bool pm_session_is_in_order(const struct pm_command *command)
 struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point)
 {
     const struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    /* While they are paused the game's own stands, whatever the session's side is. */
-    if (pipeline == NULL || pm_sampling_is_paused(command->device->sampling))
+    /* While they are paused, and where nothing may stand for it, the game's own stands, whatever
+     * the session's side is. */
+    if (pipeline == NULL || pm_sampling_is_paused(command->device->sampling) ||
+        pm_pipeline_stands_itself(pipeline))
         return NULL;
     struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);
     return trial != NULL && !atomic_load_explicit(&trial->owner->closed, memory_order_relaxed)

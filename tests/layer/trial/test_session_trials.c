@@ -7,6 +7,7 @@
 #include "profile/session_status.h"
 #include "profile/values_store.h"
 #include "shader_rewrite/shader_rewrite.h"
+#include "tests/layer/pipelines.h"
 #include "tests/patience.h"
 
 #include <stdio.h>
@@ -311,6 +312,54 @@ static void paused_sessions_are_not_timed(void **state)
     assert_int_equal(steady_session(80000, false, SESSION_TIMED), !variant);
 }
 
+/* A session whose device gets a pool of statistics after a draw was recorded, with a pipeline that
+ * leaves fewer states than another and stands for itself from then on. Returns how the first ran.
+ */
+static int session_with_a_pool(void)
+{
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+    VkCommandBuffer before, after;
+    VkQueryPool pool;
+    trying.background = true;
+    trying.variant_cost = 80000;
+    pm_harness_open(&trying.h, &options);
+    trying.graphics = optimized_graphics(&trying.h);
+    const VkPipeline other = make_graphics(&trying.h, &leaving);
+    trying_costs();
+    const int variant = steady_record(true, &before);
+    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &info, NULL, &pool));
+    assert_int_equal(steady_record(true, &after), 0);
+    for (int i = 0; i < 10; i++) {
+        steady_submit(after);
+        usleep(10000);
+    }
+    trying.h.vk.DestroyQueryPool(trying.h.device, pool, NULL);
+    trying.h.vk.DestroyPipeline(trying.h.device, other, NULL);
+    trying_close();
+    return variant;
+}
+
+/* The game's own is not timed for the variant, nor for itself: either side times as much. */
+static void nor_what_stands_for_itself(void **state)
+{
+    (void)state;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, true, "timed in turn: sessions are"), 0);
+    const int side = session_with_a_pool();
+    optimized_assert_logged(SESSION_TIMED, 0);
+    assert_int_equal(steady_session(80000, true, SESSION_TIMED), side);
+    assert_int_equal(session_with_a_pool(), !side);
+    optimized_assert_logged(SESSION_TIMED, 1);
+}
+
 /* In a menu that is recorded once, until nothing can be timed in turn. */
 static void stay_in_a_menu(void)
 {
@@ -422,6 +471,7 @@ int main(void)
         PM_LAYERED_TEST(what_a_slower_session_took_is_paid),
         PM_LAYERED_TEST(testing_leaves_them_alone),
         PM_LAYERED_TEST(paused_sessions_are_not_timed),
+        PM_LAYERED_TEST(nor_what_stands_for_itself),
         PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
         PM_LAYERED_TEST(nor_does_one_that_was_never_left),
         PM_LAYERED_TEST(not_what_comes_late),

@@ -218,8 +218,12 @@ void pm_pipelines_leave(struct pm_pipelines *pipelines,
 
 void pm_pipelines_are_seen(struct pm_pipelines *pipelines)
 {
-    if (!atomic_exchange(&pipelines->seen, true))
-        pm_standing_change_all(pipelines->device->standing);
+    /* Whoever makes a second pool meanwhile may not have it before all is changed. */
+    if (atomic_load(&pipelines->seen_by_all))
+        return;
+    atomic_store(&pipelines->seen, true);
+    pm_standing_change_all(pipelines->device->standing);
+    atomic_store(&pipelines->seen_by_all, true);
 }
 
 void pm_pipelines_leave_all(struct pm_pipelines *pipelines)

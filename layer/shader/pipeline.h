@@ -151,8 +151,9 @@ struct pm_pipelines {
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
     struct pm_push_layouts push_layouts;
     struct pm_dynamic_states dynamic;
-    _Atomic bool seen;    /* there was a pool of queries that see what is bound */
-    pthread_mutex_t lock; /* handle counts */
+    _Atomic bool seen;        /* there was a pool of queries that see what is bound */
+    _Atomic bool seen_by_all; /* and what stands for pipelines goes by it */
+    pthread_mutex_t lock;     /* handle counts */
     struct pm_shader_records *records;
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;           /* ours, for variants only; made when first needed */
@@ -180,7 +181,8 @@ static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipe
 
 /* Whether nothing may stand for it: a query may begin that would see it, and it could not be put
  * back. Before the device has a pool of such queries none can; what was bound then stays until the
- * game binds again. Direct3D games over DXVK always might make one, and hardly ever do. */
+ * game binds again. Direct3D games over DXVK always might make one, and hardly ever do; DXVK does
+ * so right before the first such query begins, which then runs with what was bound. */
 static inline bool pm_pipeline_stands_itself(const struct pm_pipeline *pipeline)
 {
     return !pm_pipeline_may_be_bound_again(pipeline) &&

@@ -223,28 +223,31 @@ void pm_binding_bind(const struct pm_command *command, int point)
                                                   PM_TO_HANDLE(VkPipeline, bound->now));
 }
 
+static void put_back_at(struct pm_command *command, int point, uint32_t ended)
+{
+    struct pm_bound *bound = &command->bound[point];
+    if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
+        return;
+    pm_pushed_disarm(&command->pushed);
+    if ((bound->kind & ended) == 0 || bound->standing != bound->game) {
+        const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
+        if ((bound->kind & stays) != 0)
+            return;
+        if ((stays & PM_BINDING_PROVEN) == 0)
+            bound->standing = bound->game;
+    }
+    uncover(command, point);
+}
+
+/* One of a kind that has not ended may not be bound again where it has outlived its render pass
+ * instance (pm_trial_pass_ended), or was bound before there were queries that see it, or a pipeline
+ * that leaves more states (dynamic_states.h). It waits for a bind: the game may have set states for
+ * what it binds next, which another bind would unset. */
 void pm_binding_put_back(struct pm_command *command, uint32_t ended)
 {
-    for (int point = 0; point < PM_BIND_POINTS; point++) {
-        struct pm_bound *bound = &command->bound[point];
-        if (bound->pipeline == NULL || bound->kind == PM_BINDING_GAME)
-            continue;
-        /* It has outlived its render pass instance (pm_trial_pass_ended), or was bound before there
-         * were queries that see it, and waits for a bind: the game may have set states for what it
-         * binds next, which another bind would unset. Generated commands name the game's own. */
-        if ((bound->kind & ended) == 0 && !pm_binding_may_be_again(command, point) &&
-            (ended != 0 || (command->active & PM_CONDITION(PM_ACTIVE_GENERATED_COMMANDS)) == 0))
-            continue;
-        pm_pushed_disarm(&command->pushed);
-        if ((bound->kind & ended) == 0 || bound->standing != bound->game) {
-            const uint32_t stays = pm_binding_allowed(command, point) & ~ended;
-            if ((bound->kind & stays) != 0)
-                continue;
-            if ((stays & PM_BINDING_PROVEN) == 0)
-                bound->standing = bound->game;
-        }
-        uncover(command, point);
-    }
+    for (int point = 0; point < PM_BIND_POINTS; point++)
+        if ((command->bound[point].kind & ended) != 0 || pm_binding_may_be_again(command, point))
+            put_back_at(command, point, ended);
 }
 
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition)
@@ -256,6 +259,13 @@ void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition co
     pm_binding_put_back(command, 0);
     if (command->pass.place != PM_PLACE_OUTSIDE)
         command->pass.place = PM_PLACE_PASS;
+}
+
+void pm_binding_generated_begins(struct pm_command *command, int point)
+{
+    command->active |= PM_CONDITION(PM_ACTIVE_GENERATED_COMMANDS);
+    put_back_at(command, point, 0);
+    pm_binding_obstacle_begins(command, PM_ACTIVE_GENERATED_COMMANDS);
 }
 
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition)

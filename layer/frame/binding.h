@@ -210,6 +210,10 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended);
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition);
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
 
+/* The same for PM_ACTIVE_GENERATED_COMMANDS, which run with what is bound at the point and name the
+ * game's own: there that is bound, whatever states it leaves. */
+void pm_binding_generated_begins(struct pm_command *command, int point);
+
 /* Whether an instrumented variant may be bound for the next call. */
 bool pm_binding_may_sample(const struct pm_command *command, int point);
 

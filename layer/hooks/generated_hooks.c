@@ -36,7 +36,7 @@ static struct pm_command *generated_begin(struct pm_device *device, VkCommandBuf
         (bound == NULL || bound->now == bound->game))
         return NULL;
     if (command != NULL)
-        pm_binding_obstacle_begins(command, PM_ACTIVE_GENERATED_COMMANDS);
+        pm_binding_generated_begins(command, point);
     if (bound == NULL)
         bind_own(device, handle, known);
     return command;

@@ -71,10 +71,19 @@ static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQuery
 BEGIN_COMMANDS(BEGIN)
 END_COMMANDS(END)
 
-/* Whether its queries count the same whatever is bound. */
+/* Whether its queries count the same whatever is bound. Those of sizes and pointers never begin:
+ * they are written by commands of their own (vkd3d-proton makes such pools for each game with ray
+ * tracing). */
 static bool is_blind(VkQueryType type)
 {
     switch ((int)type) {
+    case VK_QUERY_TYPE_ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR:
+    case VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR:
+    case VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR:
+    case VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SIZE_KHR:
+    case VK_QUERY_TYPE_ACCELERATION_STRUCTURE_COMPACTED_SIZE_NV:
+    case VK_QUERY_TYPE_MICROMAP_SERIALIZATION_SIZE_EXT:
+    case VK_QUERY_TYPE_MICROMAP_COMPACTED_SIZE_EXT:
     case VK_QUERY_TYPE_OCCLUSION:
     case VK_QUERY_TYPE_TIMESTAMP:
     case VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT:

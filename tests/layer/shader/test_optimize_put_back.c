@@ -79,6 +79,84 @@ static void a_pool_may_come_after_the_bind(void **state)
     pm_harness_close(&h);
 }
 
+/* Generated commands run with what is bound at one point, and name the game's own. At the other the
+ * game may have set states for its next pipeline, which a bind would unset. */
+static void generated_commands_have_one_bind_point(void **state)
+{
+    (void)state;
+    const char *const extensions[] = {"VK_EXT_device_generated_commands", NULL};
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features,
+                                               .device_extensions = extensions};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h), compute = optimized_compute(&h);
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    const VkPipeline other = make_graphics(&h, &leaving);
+    assert_true(is_replaced(graphics, GRAPHICS) && is_replaced(compute, COMPUTE));
+    VkGeneratedCommandsPipelineInfoEXT named = {
+        .sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_PIPELINE_INFO_EXT, .pipeline = compute};
+    VkGeneratedCommandsInfoEXT info = {.sType = VK_STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_EXT,
+                                       .pNext = &named,
+                                       .shaderStages = VK_SHADER_STAGE_COMPUTE_BIT};
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    uint64_t position = h.driver->position();
+    h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
+    h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
+    h.vk.CmdExecuteGeneratedCommandsEXT(buffer, VK_FALSE, &info);
+    optimized_assert_calls(&h, position, buffer,
+                           "vkCmdBindPipeline vkCmdBindPipeline vkCmdBindPipeline "
+                           "vkCmdExecuteGeneratedCommandsEXT ");
+    assert_ptr_equal(optimized_bound(&h, position, 2), compute);
+    position = h.driver->position();
+    named.pipeline = graphics;
+    info.shaderStages = VK_SHADER_STAGE_ALL_GRAPHICS;
+    h.vk.CmdExecuteGeneratedCommandsEXT(buffer, VK_FALSE, &info);
+    assert_int_equal(pm_calls_of(h.driver, position, "vkCmdBindPipeline"), 1);
+    assert_ptr_equal(optimized_bound(&h, position, 0), graphics);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    h.vk.DestroyPipeline(h.device, other, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
+/* A query that never begins sees nothing: a game with ray tracing asks for sizes. */
+static void pools_of_sizes_hold_nothing_back(void **state)
+{
+    (void)state;
+    static const VkQueryType types[] = {
+        VK_QUERY_TYPE_ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR,
+        VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR,
+        VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR,
+        VK_QUERY_TYPE_ACCELERATION_STRUCTURE_SIZE_KHR,
+        VK_QUERY_TYPE_ACCELERATION_STRUCTURE_COMPACTED_SIZE_NV,
+        VK_QUERY_TYPE_MICROMAP_SERIALIZATION_SIZE_EXT,
+        VK_QUERY_TYPE_MICROMAP_COMPACTED_SIZE_EXT};
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+    const VkPipeline graphics = optimized_graphics(&h);
+    const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
+    const VkPipeline other = make_graphics(&h, &leaving);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                            .queryType = types[i],
+                                            .queryCount = 1};
+        VkQueryPool pool;
+        PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+        assert_true(is_replaced(graphics, GRAPHICS));
+        h.vk.DestroyQueryPool(h.device, pool, NULL);
+    }
+    h.vk.DestroyPipeline(h.device, other, NULL);
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    pm_harness_close(&h);
+}
+
 /* Direct3D games over DXVK always might make such a pool, and their pipelines leave different
  * states to commands: they have their variants until there is one. What was bound before stays,
  * since a bind would unset what the game may have set for its next pipeline. */
@@ -206,6 +284,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_sampled_call_binds_back_what_was_bound),
         PM_LAYERED_TEST(a_pool_may_come_after_the_bind),
+        PM_LAYERED_TEST(generated_commands_have_one_bind_point),
+        PM_LAYERED_TEST(pools_of_sizes_hold_nothing_back),
         PM_LAYERED_TEST(before_the_first_pool_all_are_replaced),
         PM_LAYERED_TEST(what_was_bound_last_is_put_back),
     };

@@ -325,9 +325,11 @@ static void what_cannot_be_built_again(void **state)
 {
     (void)state;
     const VkBaseInStructure newer = {.sType = NEWER};
+    enum { DESCRIPTOR_HEAP = 0x400 }; /* VK_SHADER_CREATE_DESCRIPTOR_HEAP_BIT_EXT */
     const struct object_options options[] = {
         {.stage = COMPUTE, .next = &newer},
         {.stage = COMPUTE, .flags = 1u << 20},
+        {.stage = COMPUTE, .flags = DESCRIPTOR_HEAP},
         {.stage = COMPUTE, .binary = true},
         {.stage = COMPUTE,
          .flags = VK_SHADER_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT |
@@ -337,14 +339,15 @@ static void what_cannot_be_built_again(void **state)
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
         VkShaderEXT shader;
         objects_make(&h, &options[i], 1, &shader);
-        assert_int_equal(is_sampled(shader), i == 3);
+        assert_int_equal(is_sampled(shader), i == 4);
         destroy(shader);
     }
-    assert_int_equal(objects_made().flags, options[3].flags);
+    assert_int_equal(objects_made().flags, options[4].flags);
     pm_harness_close(&h);
     assert_int_equal(pm_layered_logged("a shader object gets no variants: a structure of sType"),
                      1);
     assert_int_equal(pm_layered_logged("create flags 0x100000 are not among"), 1);
+    assert_int_equal(pm_layered_logged("create flags 0x400 are not among"), 1);
     assert_int_equal(pm_layered_logged("a shader object is a binary, not SPIR-V"), 1);
     struct pm_arena *arena = pm_arena_create(0);
     struct pm_left_alone left;

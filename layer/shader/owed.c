@@ -15,6 +15,26 @@ static uint64_t time_of(const _Atomic uint64_t *when)
     return atomic_load_explicit(when, memory_order_relaxed);
 }
 
+static int32_t calls_of(const struct pm_owed *owed)
+{
+    return atomic_load_explicit(&owed->calls, memory_order_relaxed);
+}
+
+/* So many calls may be owed where those of a period are so many. */
+static int64_t most_calls(uint32_t of_period)
+{
+    return PM_OWED_CALLS + (int64_t)PM_OWED_PERIODS * of_period;
+}
+
+/* The shader is drawn less than when it came to be owed so much: some of that goes. Not all at
+ * once, since a single period may have less than the others. */
+static void forget_some(struct pm_owed *owed, uint32_t chances)
+{
+    const int32_t calls = calls_of(owed);
+    if (calls > most_calls(chances))
+        atomic_fetch_sub_explicit(&owed->calls, calls / 4, memory_order_relaxed);
+}
+
 /* What is counted is of that period from now on. */
 static void go_on(struct pm_owed *owed, uint64_t when)
 {
@@ -23,12 +43,17 @@ static void go_on(struct pm_owed *owed, uint64_t when)
         !atomic_compare_exchange_strong_explicit(&owed->when, &before, when, memory_order_relaxed,
                                                  memory_order_relaxed))
         return;
-    if (when >> 32 != before >> 32)
-        store(&owed->calls, 0);
-    store(&owed->due, load(&owed->calls));
-    const bool next = when == before + 1;
-    store(&owed->added_before, next ? load(&owed->added) : 0);
-    store(&owed->chances_before, next ? load(&owed->chances) : 0);
+    const uint32_t chances = load(&owed->chances);
+    if (when >> 32 != before >> 32) {
+        atomic_store_explicit(&owed->calls, 0, memory_order_relaxed);
+        store(&owed->chances_before, 0);
+    } else if (chances > 0) {
+        forget_some(owed, chances);
+        store(&owed->chances_before, chances);
+    }
+    const int32_t calls = calls_of(owed);
+    store(&owed->due, calls > 0 ? (uint32_t)calls : 0);
+    store(&owed->added_before, when == before + 1 ? load(&owed->added) : 0);
     store(&owed->added, 0);
     store(&owed->chances, 0);
 }
@@ -45,25 +70,21 @@ void pm_owed_add(struct pm_owed *owed, uint64_t when, uint32_t calls)
         atomic_store_explicit(&owed->added_at, when, memory_order_relaxed);
     const uint32_t now = load(&owed->added) + calls, before = load(&owed->added_before);
     store(&owed->added, now);
-    const uint64_t most = PM_OWED_CALLS + (uint64_t)PM_OWED_PERIODS * (now > before ? now : before);
-    if (load(&owed->calls) + (uint64_t)calls <= most)
-        atomic_fetch_add_explicit(&owed->calls, calls, memory_order_relaxed);
+    if (calls_of(owed) + (int64_t)calls <= most_calls(now > before ? now : before))
+        atomic_fetch_add_explicit(&owed->calls, (int32_t)calls, memory_order_relaxed);
 }
 
 bool pm_owed_draw(struct pm_owed *owed, uint64_t when, uint64_t random)
 {
     go_on(owed, when);
     atomic_fetch_add_explicit(&owed->chances, 1, memory_order_relaxed);
-    /* Of the period before this one it is known how many came. */
-    return load(&owed->calls) > 0 && when >= time_of(&owed->counted_from) + 2 &&
-           (random >> 32) * load(&owed->chances_before) >> 32 < load(&owed->due);
+    /* Of the period that was counted first not all were. */
+    const uint32_t chances = load(&owed->chances_before), due = load(&owed->due);
+    return chances > 0 && when >= time_of(&owed->counted_from) + 2 &&
+           (random >> 32) * chances >> 32 < due && calls_of(owed) > -(int64_t)due - PM_OWED_CALLS;
 }
 
 void pm_owed_pay(struct pm_owed *owed)
 {
-    uint32_t calls = load(&owed->calls);
-    while (calls > 0 &&
-           !atomic_compare_exchange_weak_explicit(&owed->calls, &calls, calls - 1,
-                                                  memory_order_relaxed, memory_order_relaxed))
-        ;
+    atomic_fetch_sub_explicit(&owed->calls, 1, memory_order_relaxed);
 }

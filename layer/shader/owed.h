@@ -8,11 +8,13 @@
  * While anybody is owed, calls are looked at several times as often as they are chosen
  * (frame/sampling.h). One that is looked at and was not chosen is taken for what is owed with a
  * chance that is the same for all calls of some frames, a period: what was owed when it began, over
- * how many such calls came in the one before. So which of the calls of a frame are taken does not
- * hang on what stands before them: if the first that comes were taken, it would ever be those
- * behind the pipelines that have no variant.
+ * how many such calls came in the latest one before that had any. So which of the calls of a frame
+ * are taken does not hang on what stands before them: if the first that comes were taken, or none
+ * once nothing is owed any more, it would ever be those behind the pipelines that have no variant.
+ * A period may thus take some more than was due; that many are owed the fewer.
  *
- * What is owed ends with its window, and is no more than what some seconds of it came to.
+ * What is owed ends with its window, and is no more than what some seconds of it came to, or as
+ * many would take of the calls that come now.
  *
  * Thread safety: any thread, without a lock. Counts that two threads change at once may be off by
  * one.
@@ -42,10 +44,11 @@ static inline bool pm_owed_is_recent(uint64_t when, uint64_t now)
 
 struct pm_owed {
     _Atomic uint64_t when;                    /* pm_owed_when of what follows */
-    _Atomic uint32_t calls;                   /* that are owed */
+    _Atomic int32_t calls;                    /* that are owed; below 0: more were taken */
     _Atomic uint32_t due;                     /* of them, when the period began */
     _Atomic uint32_t added, added_before;     /* to them in the period, and in the one before it */
-    _Atomic uint32_t chances, chances_before; /* likewise: calls that might have been taken */
+    _Atomic uint32_t chances, chances_before; /* likewise: calls that might have been taken;
+                                                 before: in the latest one that had any */
     _Atomic uint64_t added_at;                /* the latest period in which some were added */
     _Atomic uint64_t counted_from;            /* chances are counted since this one began, or later
                                                  in it */
@@ -64,11 +67,11 @@ void pm_owed_add(struct pm_owed *owed, uint64_t when, uint32_t calls);
 static inline bool pm_owed_any(struct pm_owed *owed, uint64_t when)
 {
     return pm_owed_is_recent(atomic_load_explicit(&owed->added_at, memory_order_relaxed), when) ||
-           (atomic_load_explicit(&owed->calls, memory_order_relaxed) != 0 &&
+           (atomic_load_explicit(&owed->calls, memory_order_relaxed) > 0 &&
             atomic_load_explicit(&owed->when, memory_order_relaxed) >> 32 == when >> 32);
 }
 
 /* Where there is any: whether a call with a variant is taken that is looked at and was not chosen.
- * Then, if it is sampled, pm_owed_pay. */
+ * Then pm_owed_pay, also where one that counts occluded fragments lets it go by after all. */
 bool pm_owed_draw(struct pm_owed *owed, uint64_t when, uint64_t random);
 void pm_owed_pay(struct pm_owed *owed);

@@ -4,6 +4,8 @@
 
 #include "base/random.h"
 
+#include <math.h>
+
 static struct pm_random randoms;
 
 /* So many calls that might be taken, of a heartbeat. Returns how many are. */
@@ -41,8 +43,9 @@ static void all_are_taken(void **state)
             taken += take(&owed, 1, beat, cases[i].chances);
         }
         print_message("%u of %u taken\n", taken, added);
-        assert_int_equal(taken + owed.calls, added);
-        assert_true(owed.calls <= 8 * PM_OWED_PERIOD * cases[i].added / cases[i].every + 8);
+        assert_int_equal((int32_t)taken + owed.calls, added);
+        assert_in_range(owed.calls + PM_OWED_CALLS, 0,
+                        PM_OWED_CALLS + 8 * PM_OWED_PERIOD * cases[i].added / cases[i].every + 8);
     }
 }
 
@@ -59,15 +62,117 @@ static void what_is_owed_is_bounded(void **state)
     assert_in_range(few.calls, PM_OWED_CALLS, PM_OWED_CALLS + PM_OWED_PERIODS);
     assert_in_range(many.calls, 100 * PM_OWED_PERIOD * (PM_OWED_PERIODS - 1),
                     100 * PM_OWED_PERIOD * (PM_OWED_PERIODS + 1));
-    /* Each is paid once, and no more. */
+    /* Each is paid once, and no more than there is a period's to spare. */
     pm_random_init(&randoms, 4);
     uint32_t taken = 0;
-    const uint32_t owed = few.calls;
+    const int32_t owed = few.calls;
     for (uint32_t beat = 10000; beat < 20000; beat++)
         taken += take(&few, 1, beat, 1);
-    assert_int_equal(taken, owed);
-    assert_int_equal(few.calls, 0);
+    assert_int_equal((int32_t)taken + few.calls, owed);
+    assert_in_range(few.calls + PM_OWED_PERIOD, 0, PM_OWED_PERIOD);
     assert_false(pm_owed_any(&few, pm_owed_when(1, 20000)));
+}
+
+enum { PARTS = 10 };
+
+/* A frame of a shader of which P are to be sampled, and TIMES as many are looked at: as many calls
+ * of pipelines without a variant as of one with. Returns how many are sampled; those that were owed
+ * by where in the latter's calls they are, too. */
+static uint32_t draw(struct pm_owed *owed, uint64_t heartbeat, uint32_t calls,
+                     uint32_t parts[PARTS])
+{
+    static const double P = 0.01, TIMES = 6;
+    const uint64_t when = pm_owed_when(1, heartbeat);
+    uint32_t sampled = 0;
+    for (uint32_t i = 0; i < 2 * calls; i++) {
+        if (pm_random_unit(&randoms) >= P * TIMES)
+            continue;
+        const bool has_variant = i >= calls;
+        if (pm_random_unit(&randoms) < 1 / TIMES) {
+            if (!has_variant)
+                pm_owed_add(owed, when, 1);
+            sampled += has_variant;
+        } else if (has_variant && take(owed, 1, heartbeat, 1) > 0) {
+            parts[(i - calls) * PARTS / calls]++;
+            sampled++;
+        }
+    }
+    return sampled;
+}
+
+static void assert_about(double found, double expected)
+{
+    assert_true(fabs(found - expected) < 4.5 * sqrt(expected));
+}
+
+/* Whether a shader is drawn in every frame or in few. */
+static void those_are_taken_evenly(void **state)
+{
+    (void)state;
+    enum { FRAMES = 20000, CALLS = 100 };
+    static const uint32_t every[] = {1, 8, 9, 16, 60};
+    pm_random_init(&randoms, 6);
+    for (size_t i = 0; i < sizeof every / sizeof every[0]; i++) {
+        struct pm_owed owed = {0};
+        uint32_t sampled = 0, parts[PARTS] = {0}, sum = 0;
+        for (uint64_t frame = 0; frame < FRAMES; frame++)
+            sampled += draw(&owed, frame * every[i], CALLS, parts);
+        for (int part = 0; part < PARTS; part++)
+            sum += parts[part];
+        print_message("every %u: %u sampled, %u of them owed:", every[i], sampled, sum);
+        for (int part = 0; part < PARTS; part++)
+            print_message(" %u", parts[part]);
+        print_message("\n");
+        assert_about(sampled, 0.01 * 2 * CALLS * FRAMES);
+        for (int part = 0; part < PARTS; part++)
+            assert_about(parts[part], (double)sum / PARTS);
+    }
+}
+
+/* Frames until nothing is owed any more, of a shader with so many calls that may be taken in each.
+ */
+static uint32_t frames_until_paid(struct pm_owed *owed, uint64_t heartbeat, uint32_t chances)
+{
+    uint32_t frames = 0;
+    for (; owed->calls > 0; frames++)
+        take(owed, 1, heartbeat + frames, chances);
+    return frames;
+}
+
+/* A debt that was made while much was drawn is not paid for minutes once little is. */
+static void a_debt_falls_where_less_is_drawn(void **state)
+{
+    (void)state;
+    enum { BEATS = 400 };
+    pm_random_init(&randoms, 7);
+    struct pm_owed owed = {0};
+    for (uint32_t beat = 0; beat < BEATS; beat++)
+        pm_owed_add(&owed, pm_owed_when(1, beat), 100);
+    struct pm_owed as_much = owed;
+    const int32_t calls = owed.calls;
+    assert_in_range(calls, 100 * PM_OWED_PERIOD * (PM_OWED_PERIODS - 1), INT32_MAX);
+    const uint32_t frames = frames_until_paid(&owed, BEATS, 1);
+    print_message("%d owed, paid in %u frames of one call\n", calls, frames);
+    assert_true(frames < 2 * PM_OWED_PERIOD * PM_OWED_PERIODS);
+    /* Where as much is drawn all of it is paid. */
+    uint32_t taken = 0;
+    for (uint32_t beat = BEATS; beat < 2 * BEATS; beat++)
+        taken += take(&as_much, 1, beat, 200);
+    assert_int_equal((int32_t)taken + as_much.calls, calls);
+}
+
+/* Nor is far more taken of a frame that has many calls than was owed before it. */
+static void a_burst_is_bounded(void **state)
+{
+    (void)state;
+    pm_random_init(&randoms, 8);
+    struct pm_owed owed = {0};
+    for (uint32_t beat = 0; beat < 100; beat++) {
+        pm_owed_add(&owed, pm_owed_when(1, beat), beat % PM_OWED_PERIOD == 0);
+        take(&owed, 1, beat, beat % PM_OWED_PERIOD == 0);
+    }
+    const int32_t before = owed.calls;
+    assert_true(take(&owed, 1, 104, 10000) <= 2 * (uint32_t)before + PM_OWED_CALLS);
 }
 
 /* What a window leaves is not the next one's, and what is told late is nobody's. */
@@ -93,6 +198,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_are_taken),
         cmocka_unit_test(what_is_owed_is_bounded),
+        cmocka_unit_test(those_are_taken_evenly),
+        cmocka_unit_test(a_debt_falls_where_less_is_drawn),
+        cmocka_unit_test(a_burst_is_bounded),
         cmocka_unit_test(it_ends_with_its_window),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,6 +40,8 @@ struct pm_shader_record {
     struct pm_record_batch *batches;   /* the record's own */
     struct pm_batch_use *use;          /* by batch */
     struct pm_batch_use whole;         /* of all batches */
+    uint32_t in_table;                 /* variants that are made, and not retired; under the
+                                          budget's lock (variant_table.h) */
     struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     _Atomic bool told;                 /* something of it was sampled, or a recording holds a call

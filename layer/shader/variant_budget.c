@@ -111,6 +111,17 @@ bool pm_variant_budget_no_counters(struct pm_variant_budget *budget)
     return others;
 }
 
+bool pm_variant_budget_may_replace(const struct pm_variant_budget *budget)
+{
+    return budget->tokens >= 1;
+}
+
+void pm_variant_budget_replace(struct pm_variant_budget *budget)
+{
+    budget->tokens -= 1;
+    budget->living++;
+}
+
 void pm_variant_budget_release(struct pm_variant_budget *budget)
 {
     pthread_mutex_lock(&budget->lock);

@@ -72,5 +72,9 @@ double pm_variant_budget_chance(struct pm_variant_budget *budget, enum pm_need n
 void pm_variant_budget_refund(struct pm_variant_budget *budget);
 /* There is no room for its counters, until something dies. false: nothing else lives. */
 bool pm_variant_budget_no_counters(struct pm_variant_budget *budget);
+/* Under the lock: whether there is a token for what is to have the place of one that lives, and
+ * takes it, and the right to live as soon as that one has died. */
+bool pm_variant_budget_may_replace(const struct pm_variant_budget *budget);
+void pm_variant_budget_replace(struct pm_variant_budget *budget);
 /* A variant has died. */
 void pm_variant_budget_release(struct pm_variant_budget *budget);

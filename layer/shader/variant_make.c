@@ -54,9 +54,9 @@ static bool reserve(struct pm_pipelines *pipelines, enum pm_need need,
         const enum pm_retired retired = pm_variants_retire(pipelines, record, now);
         if (retired == PM_RETIRED_NONE)
             break;
-        /* What a shader gives up for itself leaves no less to others: it may be its last. */
-        const bool own = record && retired == PM_RETIRED_OWN;
-        answer = pm_variant_budget_take(budget, own ? PM_NEED_SHADER : need, now);
+        /* What a shader gives up for itself leaves no less to others. */
+        answer =
+            retired == PM_RETIRED_OWN ? PM_BUDGET_YES : pm_variant_budget_take(budget, need, now);
     }
     if (answer != PM_BUDGET_YES && !atomic_exchange(&pipelines->was_full, true))
         pm_log_info(pipelines->device->instance->log,

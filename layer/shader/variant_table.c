@@ -41,6 +41,7 @@ static void unlink_one(struct pm_variant_budget *budget, struct pm_variant *vari
 void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_variant *variant)
 {
     struct pm_variant_budget *budget = &pipeline->device->pipelines->budget;
+    struct pm_shader_record *record = atomic_load(&pipeline->record);
     variant->pipeline = pipeline;
     variant->batch = batch;
     atomic_store(&variant->used_at, pm_now());
@@ -51,16 +52,19 @@ void pm_variant_publish(struct pm_pipeline *pipeline, uint32_t batch, struct pm_
         budget->first->previous = variant;
     budget->first = variant;
     put(&pipeline->batches[batch], variant);
+    record->in_table++;
     atomic_fetch_add(&pipeline->variants, 1);
     pthread_mutex_unlock(&budget->lock);
 }
 
+/* Under the lock. */
 static void count_out(struct pm_variant *variant)
 {
     atomic_fetch_sub(&variant->pipeline->variants, 1);
     struct pm_shader_record *record = atomic_load(&variant->pipeline->record);
     atomic_fetch_sub(&variant->use->variants, 1);
     atomic_fetch_sub(&record->whole.variants, 1);
+    record->in_table--;
 }
 
 /* Under the lock. */
@@ -83,16 +87,20 @@ static bool may_retire(struct pm_variant *variant, const struct pm_shader_record
         return true;
     const struct pm_shader_record *own = atomic_load(&variant->pipeline->record);
     return atomic_load(&variant->taken) >= PM_ENOUGH_CALLS &&
-           (!record || record == own || atomic_load(&own->whole.variants) > 1);
+           (!record || record == own || own->in_table > 1);
 }
 
-/* Under the lock. false: somebody just takes it. */
+/* Under the lock. false: somebody just takes it, or just has. */
 static bool take_out(struct pm_variant_budget *budget, struct pm_variant *variant)
 {
     struct pm_pipeline_batch *batch = &variant->pipeline->batches[variant->batch];
     struct pm_variant *expected = variant;
     if (!atomic_compare_exchange_strong(&batch->variant, &expected, NULL))
         return false;
+    if (atomic_load(&variant->references) != 1) {
+        put(batch, variant);
+        return false;
+    }
     unlink_one(budget, variant);
     count_out(variant);
     atomic_store(&batch->wanted, 0);
@@ -113,9 +121,12 @@ enum pm_retired pm_variants_retire(struct pm_pipelines *pipelines,
             oldest = variant;
     }
     enum pm_retired retired = PM_RETIRED_NONE;
-    if (oldest && take_out(budget, oldest))
-        retired =
-            atomic_load(&oldest->pipeline->record) == record ? PM_RETIRED_OWN : PM_RETIRED_OTHER;
+    const bool own = oldest && atomic_load(&oldest->pipeline->record) == record;
+    if (oldest && (!own || pm_variant_budget_may_replace(budget)) && take_out(budget, oldest))
+        retired = own ? PM_RETIRED_OWN : PM_RETIRED_OTHER;
+    /* It may be the shader's last: nobody else gets its place. */
+    if (retired == PM_RETIRED_OWN)
+        pm_variant_budget_replace(budget);
     pthread_mutex_unlock(&budget->lock);
     if (retired != PM_RETIRED_NONE)
         pm_variant_release(oldest);

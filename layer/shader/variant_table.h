@@ -33,7 +33,7 @@ struct pm_variant *pm_variant_take(struct pm_pipeline_batch *batch);
  * NULL: for one that has none. */
 enum pm_retired {
     PM_RETIRED_NONE, /* there is none */
-    PM_RETIRED_OWN,  /* the record's, whose place is its own */
+    PM_RETIRED_OWN,  /* the record's, whose place and a token are taken for its next one */
     PM_RETIRED_OTHER,
 };
 enum pm_retired pm_variants_retire(struct pm_pipelines *pipelines,

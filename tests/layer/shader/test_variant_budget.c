@@ -96,7 +96,9 @@ static uint32_t staying(bool won, bool seen, uint32_t taken, bool keeps_nothing,
     static struct pm_pipelines pipelines;
     struct pm_device device = {.pipelines = &pipelines};
     struct pm_pipeline_batch batch = {0};
-    struct pm_pipeline pipeline = {.device = &device, .batches = &batch, .won = won, .seen = seen};
+    struct pm_shader_record record = {.batch_count = 1};
+    struct pm_pipeline pipeline = {
+        .device = &device, .batches = &batch, .record = &record, .won = won, .seen = seen};
     struct pm_variant variant = {.references = 1, .taken = taken};
     pm_variant_budget_init(&pipelines.budget, 1, 0, 0);
     pipelines.keeps_nothing = keeps_nothing;
@@ -145,11 +147,42 @@ static struct shader *make_shader(struct pm_device *device, uint32_t variants)
         variant->references = 1;
         variant->taken = PM_ENOUGH_CALLS;
         variant->use = &shader->use[i];
+        variant->budget = &device->pipelines->budget;
+        variant->budget->living++;
         shader->use[i].variants++;
         shader->record.whole.variants++;
         pm_variant_publish(&shader->pipeline, i, variant);
     }
     return shader;
+}
+
+/* What a shader gives up for itself is its own: nobody else may take that meanwhile. */
+static void a_place_is_handed_over(void **state)
+{
+    (void)state;
+    static struct pm_pipelines pipelines;
+    struct pm_device device = {.pipelines = &pipelines};
+    struct pm_variant_budget *of = &pipelines.budget;
+    const int64_t now = pm_now();
+    pm_variant_budget_init(of, 2, 0, now);
+    struct shader *one = make_shader(&device, 1), *two = make_shader(&device, 1);
+    of->tokens = 0;
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_NONE);
+    of->tokens = 2;
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_OWN);
+    assert_int_equal(pm_variant_budget_take(of, PM_NEED_SHADER, now), PM_BUDGET_FULL);
+    assert_int_equal(of->living, 2);
+    assert_true(of->tokens == 1);
+    /* It may not come to be: what is being made is no reason to give up the other. */
+    one->record.whole.variants = two->record.whole.variants = 2;
+    assert_int_equal(pm_variants_retire(&pipelines, &one->record, now), PM_RETIRED_NONE);
+    pm_variant_budget_refund(of);
+    assert_int_equal(of->living, 1);
+    pm_variants_drop(&two->pipeline);
+    assert_int_equal(of->living, 0);
+    free(one);
+    free(two);
+    pm_variant_budget_finish(of);
 }
 
 /* For another shader's further batch one is given up that is not the last of its shader, unless it
@@ -190,6 +223,7 @@ int main(void)
         cmocka_unit_test(tokens_come_with_time),
         cmocka_unit_test(nothing_fits_while_counter_memory_is_used_up),
         cmocka_unit_test(what_is_not_recorded_yet_stays),
+        cmocka_unit_test(a_place_is_handed_over),
         cmocka_unit_test(a_shader_keeps_its_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

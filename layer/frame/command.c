@@ -2,6 +2,7 @@
 
 #include "layer/frame/predicated_calls.h"
 #include "layer/memory/predicates.h"
+#include "layer/shader/shader_record.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -268,15 +269,18 @@ static bool begin_twice(struct pm_command *command)
     return true;
 }
 
-/* Shaders of which nothing was sampled while it could be are as before. */
+/* Shaders of which nothing was sampled are as before. Outside windows, where nothing could be, not
+ * for ever: a game that records all the time would hold a call of each for sure each time. */
 static void untell(const struct pm_command *command)
 {
+    enum { MOST_UNTOLD = 8 };
     const struct pm_predicated *predicated = command->predicated;
-    if (!pm_sampling_is_on(command->device->sampling))
-        return;
-    for (uint32_t i = 0; i < predicated->count; i++)
-        if (predicated->calls[i].told != NULL)
-            atomic_store(predicated->calls[i].told, false);
+    const bool is_on = pm_sampling_is_on(command->device->sampling);
+    for (uint32_t i = 0; i < predicated->count; i++) {
+        struct pm_shader_record *shader = predicated->calls[i].first_of;
+        if (shader != NULL && (is_on || atomic_fetch_add(&shader->untold, 1) < MOST_UNTOLD))
+            atomic_store(&shader->told, false);
+    }
 }
 
 /* Frees all of it; the device is done with the recording. */

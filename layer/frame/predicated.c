@@ -166,12 +166,12 @@ static bool choose(struct pm_command *command, int point, double chosen,
     pair->offset = word_of(predicated, predicated->count);
     if (predicated->count == 0)
         atomic_fetch_add(&command->device->sampling->twice, 1);
-    _Atomic bool *told = &pm_predicated_shader(command->bound[point].pipeline)->told;
+    struct pm_shader_record *shader = pm_predicated_shader(command->bound[point].pipeline);
     predicated->calls[predicated->count++] = (struct pm_predicated_call){
         .use = use,
         .probability = command->device->sampling->probability / chosen *
                        pm_variant_share(command->uses[use].variant),
-        .told = atomic_exchange(told, true) ? NULL : told,
+        .first_of = atomic_exchange(&shader->told, true) ? NULL : shader,
     };
     return true;
 }
@@ -241,7 +241,7 @@ void pm_predicated_pick(struct pm_command *command)
 static void pick_one(struct pm_command *command, struct pm_predicated_call *call)
 {
     command->uses[call->use].picked++;
-    call->told = NULL;
+    call->first_of = NULL;
 }
 
 void pm_predicated_picked(struct pm_command *command)

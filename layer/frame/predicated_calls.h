@@ -17,11 +17,13 @@
  * first ones of shaders and pipelines, in all that a device records. */
 enum { PM_PREDICATED_FIRST = 4, PM_PREDICATED_SURE = 256 };
 
+struct pm_shader_record;
+
 struct pm_predicated_call {
-    uint32_t use;       /* its variant, among those of the recording */
-    double probability; /* that it is sampled in a submission inside a window */
-    _Atomic bool *told; /* of its shader (struct pm_shader_record), of which it was the first, and
-                           is not sampled yet; NULL: otherwise */
+    uint32_t use;                      /* its variant, among those of the recording */
+    double probability;                /* that it is sampled in a submission inside a window */
+    struct pm_shader_record *first_of; /* its shader, of which it was the first, and is not sampled
+                                          yet; NULL: otherwise */
 };
 
 /* Indices of calls, ascending; room for all. */

@@ -46,6 +46,8 @@ struct pm_shader_record {
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     _Atomic bool told;                 /* something of it was sampled, or a recording holds a call
                                           of it twice (frame/predicated.h), or did */
+    _Atomic uint32_t untold;           /* times that a recording with such a call went outside
+                                          windows, and nothing of it was sampled */
     bool lacks;                        /* the database does not know it, or lacks points of it */
     struct pm_shader_record *next;
     _Alignas(PM_CACHE_LINE) struct pm_owed owed; /* to all pipelines that share its points */

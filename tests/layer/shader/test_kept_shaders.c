@@ -14,11 +14,12 @@ enum { SHADERS = 120, STATES = 5 };
 static struct pm_harness h;
 
 /* by_lot: pipelines have variants as at the defaults, but that it is waited for all of these; else
- * each has one. */
-static void open_with(const char *probability, bool by_lot)
+ * each has one. window: the probability that one begins. */
+static void open_outside(const char *probability, bool by_lot, const char *window)
 {
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all(probability);
+    setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", window, 1);
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", by_lot ? "false" : "true", 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
     setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
@@ -26,6 +27,11 @@ static void open_with(const char *probability, bool by_lot)
     setenv("PIECEMEAL_LIMITS_CREATION_MS", "1000", 1);
     setenv("PIECEMEAL_LIMITS_LOADING_MS", "10000", 1);
     pm_harness_open(&h, NULL);
+}
+
+static void open_with(const char *probability, bool by_lot)
+{
+    open_outside(probability, by_lot, "1");
 }
 
 static void close_all(void)
@@ -147,6 +153,27 @@ static void what_was_not_sampled_is_held_again(void **state)
     close_all();
 }
 
+/* Outside windows, too, where none could be; but not for ever. */
+static void nor_are_they_lost_outside_windows(void **state)
+{
+    (void)state;
+    enum { FEW = 20, TIMES = 8, MORE = 4 };
+    struct level level;
+    open_outside("0.02", false, "1e-15");
+    level_make(&level, &h, 0, FEW, STATES);
+    for (int i = 0; i < 1 + TIMES + MORE; i++) {
+        const struct held held = record(&level, STATES, false);
+        print_message("%u shaders, in %u calls\n", held.shaders, held.calls);
+        if (i <= TIMES)
+            assert_int_equal(held.shaders, FEW);
+        else
+            assert_in_range(held.shaders, 1, FEW - 2);
+        h.vk.FreeCommandBuffers(h.device, h.pool, 1, &held.buffer);
+    }
+    level_destroy(&level, &h);
+    close_all();
+}
+
 /* Of what would be sampled of these a share is, in each submission; all the same they are held. */
 static void what_counts_occluded_fragments_is_held_too(void **state)
 {
@@ -175,6 +202,7 @@ int main(void)
         PM_LAYERED_TEST(every_shader_is_held),
         PM_LAYERED_TEST(no_more_than_a_device_may_hold),
         PM_LAYERED_TEST(what_was_not_sampled_is_held_again),
+        PM_LAYERED_TEST(nor_are_they_lost_outside_windows),
         PM_LAYERED_TEST(what_counts_occluded_fragments_is_held_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

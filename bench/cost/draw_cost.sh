@@ -4,7 +4,8 @@
 #
 # PM_KINDS="bind2 buffer…": others of the kinds that draw_cost.c does. PM_OTHERS=no: no other layers. PM_P="0.01 1":
 # only these probabilities inside a window; empty: none. PM_STANDS: likewise, where a variant stands for each pipeline, and
-# outside windows. PM_HELD: where recordings that are kept hold every call twice. PM_FEW, PM_MANY: the two counts.
+# outside windows. PM_HELD: where recordings that are kept hold every call twice. PM_OWED: inside a window, with a variant
+# for one of two pipelines that share a shader, so that it is owed calls (odraw). PM_FEW, PM_MANY: the two counts.
 # BUILD is the build tree (build/release). Needs valgrind; layers that are not installed are left out.
 program=draw_cost kinds="draw dispatch bind frame" few=20000 many=220000
 # shellcheck source=slopes.sh
@@ -37,6 +38,15 @@ if [ -n "${PM_HELD-}" ]; then
         PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=0.25 \
         PIECEMEAL_DEBUG_SYNCHRONOUS=true
 fi
+for p in ${PM_OWED-}; do
+    # The programs' own pipelines have the first two variants; without a limit each has one.
+    for limit in 2 256; do
+        row "Piecemeal, in a window, p = $p, variants for $limit pipelines" "$few" "$many" "${ours[@]}" \
+            PIECEMEAL_SAMPLER_WINDOW_PROBABILITY=1 PIECEMEAL_SAMPLER_API_PROBABILITY=$p \
+            PIECEMEAL_DEBUG_SYNCHRONOUS=true PIECEMEAL_SAMPLER_KINDS=block \
+            PIECEMEAL_SAMPLER_BATCH=all PIECEMEAL_LIMITS_VARIANTS=$limit
+    done
+done
 # Where each shader has a recipe's variant, which is used without a trial (debug.recipe).
 if [ -n "${PM_STANDS-}" ]; then
     row "Piecemeal, outside a window, where variants stand" "$few" "$many" "${ours[@]}" \

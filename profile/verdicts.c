@@ -192,6 +192,21 @@ void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_sha
     pthread_mutex_unlock(&verdicts->lock);
 }
 
+void pm_verdicts_use(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                     const struct pm_shader_key *original, const struct pm_environment *environment,
+                     int64_t now)
+{
+    if (!verdicts)
+        return;
+    pthread_mutex_lock(&verdicts->lock);
+    struct pm_kept_variant *kept = pm_kept_find(&verdicts->table, key, original, environment);
+    if (kept && now - kept->used_at >= PM_KEPT_DAY) {
+        kept->used_at = now;
+        note_fresh(verdicts, kept, 0);
+    }
+    pthread_mutex_unlock(&verdicts->lock);
+}
+
 bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                           const struct pm_shader_key *original,
                           const struct pm_environment *environment,

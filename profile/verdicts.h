@@ -113,6 +113,10 @@ void pm_verdicts_put_seen(struct pm_verdicts *verdicts, const struct pm_kept_var
 void pm_verdicts_want_sessions(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                                const struct pm_shader_key *original,
                                const struct pm_environment *environment, bool wanted);
+/* It is there in a session at `now`. Noted once a day: the rest of the time nothing is new. */
+void pm_verdicts_use(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
+                     const struct pm_shader_key *original, const struct pm_environment *environment,
+                     int64_t now);
 /* What a session timed of it becomes a pair with what an earlier one did on the other side, or
  * waits for one. true: it is a pair; *kept has them all. */
 bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_key *key,

@@ -14,17 +14,35 @@
 /* Of a session's time, in millionths, that draws with untried variants may take where there are
  * several: by twice as slow ones frames become so much longer. */
 enum { MOST_SHARE = 50000 };
+/* Days by which what has a turn in the lot was used after, at most, than what was used last. */
+enum { UNUSED_DAYS = 7 };
 /* What takes so many times as long as the game's own is bound no more. */
 #define MUCH_SLOWER 1.4
 
 /* ---- who may begin ---- */
 
+/* All that want a trial. */
+struct waiting {
+    struct pm_session_lot *lot;
+    int64_t now, latest; /* seconds; latest: that one of them was used */
+};
+
+static void find_latest(void *user, const struct pm_kept_variant *kept)
+{
+    struct waiting *waiting = user;
+    if (kept->used_at > waiting->latest && kept->used_at <= waiting->now)
+        waiting->latest = kept->used_at;
+}
+
+/* Of what an older version of the program has kept, or a level that was left, nobody gets a turn
+ * that the others miss. */
 static void add_to_lot(void *user, const struct pm_kept_variant *kept)
 {
-    struct pm_session_trials *trials = user;
+    const struct waiting *waiting = user;
     const struct pm_session_half *own = &kept->sessions.own;
-    pm_session_lot_add(&trials->lot, &kept->key,
-                       pm_session_half_waits(own, time(NULL)) && own->share > MOST_SHARE);
+    if (kept->used_at > waiting->latest - UNUSED_DAYS * PM_KEPT_DAY)
+        pm_session_lot_add(waiting->lot, &kept->key,
+                           pm_session_half_waits(own, waiting->now) && own->share > MOST_SHARE);
 }
 
 void pm_session_draw_lot(struct pm_session_trials *trials)
@@ -37,15 +55,23 @@ void pm_session_draw_lot(struct pm_session_trials *trials)
         .driver_version = device->properties.driverVersion,
     };
     const struct pm_environment environment = pm_session_environment(device, &plain);
+    struct pm_verdicts *verdicts = pm_session_verdicts(device->instance);
+    struct waiting waiting = {.lot = &trials->lot, .now = time(NULL)};
     pm_session_lot_init(&trials->lot, pm_session_seed(device->instance));
-    pm_verdicts_each_session(pm_session_verdicts(device->instance), &environment, time(NULL),
-                             add_to_lot, trials);
+    pm_verdicts_each_session(verdicts, &environment, waiting.now, find_latest, &waiting);
+    pm_verdicts_each_session(verdicts, &environment, waiting.now, add_to_lot, &waiting);
 }
 
-static bool has_turn(const struct pm_session_trials *trials,
-                     const struct pm_specialized_shader *shader)
+static bool is_large(const struct pm_specialized_shader *shader)
 {
-    return pm_session_lot_is_tried(&trials->lot, &shader->key, shader->part.share > MOST_SHARE);
+    return shader->part.share > MOST_SHARE;
+}
+
+bool pm_session_takes_part(const struct pm_session_trials *trials,
+                           const struct pm_specialized_shader *shader)
+{
+    return shader->part.ratio > 0 ||
+           pm_session_lot_takes_part(&trials->lot, &shader->key, is_large(shader));
 }
 
 /* NULL: it may begin; else why it waits. */
@@ -58,7 +84,7 @@ static const char *waits_for(const struct pm_session_trials *trials,
         return "this session samples what is submitted again";
     if (device->instance->config.limits.trial_share >= 1)
         return NULL;
-    if (!has_turn(trials, shader))
+    if (!pm_session_lot_is_tried(&trials->lot, &shader->key, is_large(shader)))
         return "it is another one's turn";
     if (trials->untried > 0 && trials->share + shader->part.share > MOST_SHARE)
         return "another one is tried in this session";

@@ -10,6 +10,7 @@ void pm_session_lot_init(struct pm_session_lot *lot, uint64_t seed)
 {
     *lot = (struct pm_session_lot){.seed = pm_random_mix(seed + LOT)};
     lot->drawn = (lot->seed & 1) != 0;
+    lot->for_the_small = (lot->seed & 2) != 0;
 }
 
 /* The shader's in this session. */
@@ -23,9 +24,9 @@ static uint64_t number_of(const struct pm_session_lot *lot, const struct pm_shad
 void pm_session_lot_add(struct pm_session_lot *lot, const struct pm_shader_key *key, bool large)
 {
     const uint64_t number = number_of(lot, key);
-    if (large && (!lot->any_large || number < lot->large))
+    if (large && (lot->large_count == 0 || number < lot->large))
         lot->large = number;
-    lot->any_large |= large;
+    lot->large_count += large;
     uint32_t at = lot->count < SESSION_TRIALS ? lot->count : SESSION_TRIALS;
     lot->count++;
     for (; at > 0 && lot->numbers[at - 1] > number; at--)
@@ -35,17 +36,28 @@ void pm_session_lot_add(struct pm_session_lot *lot, const struct pm_shader_key *
         lot->numbers[at] = number;
 }
 
-bool pm_session_lot_takes_part(const struct pm_session_lot *lot, const struct pm_shader_key *key)
+/* Whether a large one is to be tried alone. */
+static bool is_for_a_large_one(const struct pm_session_lot *lot)
+{
+    return lot->drawn && lot->large_count > 0 &&
+           !(lot->for_the_small && lot->large_count < lot->count);
+}
+
+bool pm_session_lot_takes_part(const struct pm_session_lot *lot, const struct pm_shader_key *key,
+                               bool large)
 {
     const uint64_t number = number_of(lot, key);
+    const bool for_large = is_for_a_large_one(lot);
     /* The large one has a place whatever the others' numbers are. */
-    const uint32_t places = SESSION_TRIALS - lot->any_large;
+    const uint32_t places = SESSION_TRIALS - for_large;
     return !lot->drawn || lot->count <= SESSION_TRIALS || number <= lot->numbers[places - 1] ||
-           (lot->any_large && number == lot->large);
+           (for_large && large && number <= lot->large);
 }
 
 bool pm_session_lot_is_tried(const struct pm_session_lot *lot, const struct pm_shader_key *key,
                              bool large)
 {
-    return !lot->drawn || !lot->any_large || (large && number_of(lot, key) == lot->large);
+    if (!lot->drawn || lot->large_count == 0)
+        return true;
+    return is_for_a_large_one(lot) ? large && number_of(lot, key) <= lot->large : !large;
 }

@@ -69,6 +69,10 @@ bool pm_session_is_in_order(const struct pm_command *command);
 /* Draws who has a turn. Before anybody else has it. */
 void pm_session_draw_lot(struct pm_session_trials *trials);
 
+/* Whether the shader may take part in this session, where there is room. */
+bool pm_session_takes_part(const struct pm_session_trials *trials,
+                           const struct pm_specialized_shader *shader);
+
 /* The side that the shader has in this session. Under the lock. */
 enum pm_session_side pm_session_side_of(struct pm_session_trials *trials,
                                         const struct pm_specialized_shader *shader);

@@ -65,7 +65,7 @@ static struct pm_session_trial *find_or_add(struct pm_session_trials *trials,
     struct pm_session_trial *trial = NULL;
     /* What is proven would be drawn with the original all the same, and nobody would time it. */
     if (count < SESSION_TRIALS && !atomic_load(&trials->closed) &&
-        (shader->part.ratio > 0 || pm_session_lot_takes_part(&trials->lot, &shader->key)))
+        pm_session_takes_part(trials, shader))
         trial = calloc(1, sizeof *trial);
     if (trial == NULL)
         return NULL;
@@ -92,6 +92,14 @@ static void set_awake(struct pm_session_trials *trials, bool awake)
         pm_sampling_try(trials->device->sampling, awake ? 1 : -1);
 }
 
+/* What the program creates has a turn, also where it is another one's now. */
+static void note_used(const struct pm_device *device, const struct pm_specialized_shader *shader)
+{
+    const struct pm_environment environment = pm_session_environment(device, &shader->environment);
+    pm_verdicts_use(pm_session_verdicts(device->instance), &shader->key, &shader->original,
+                    &environment, time(NULL));
+}
+
 enum pm_session_side pm_session_trials_join(struct pm_session_trials *trials,
                                             struct pm_pipeline *pipeline,
                                             const struct pm_specialized_shader *shader)
@@ -102,6 +110,7 @@ enum pm_session_side pm_session_trials_join(struct pm_session_trials *trials,
     /* Sessions would look for what the original takes for ever, and nothing else be made. */
     if (shader->part.ratio <= 0 && pm_sampling_never_times_kept(trials->device->sampling))
         return side;
+    note_used(trials->device, shader);
     pthread_mutex_lock(&trials->lock);
     struct pm_session_trial *trial = find_or_add(trials, shader);
     if (trial != NULL && !atomic_load(&trials->closed))

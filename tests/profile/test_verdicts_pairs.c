@@ -278,6 +278,31 @@ static void what_sessions_take_is_kept(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* Whoever is there in a session is not the one that was used longest ago. */
+static void who_is_there_is_used(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant made = kept_variant('h', PM_VERDICT_NONE, 1);
+    struct pm_kept_variant found;
+    struct pm_verdicts *verdicts = kept_open(NULL);
+    pm_verdicts_use(verdicts, &made.key, &made.original, &kept_gpu, KEPT_NOW);
+    assert_false(kept_find(verdicts, &made, &kept_gpu, &found));
+    pm_verdicts_put_made(verdicts, &made);
+    assert_true(pm_verdicts_save(verdicts, NULL));
+    pm_verdicts_close(verdicts);
+    for (int day = 1; day >= 0; day--) {
+        verdicts = kept_open(NULL);
+        pm_verdicts_use(verdicts, &made.key, &made.original, &kept_gpu,
+                        made.used_at + day * KEPT_DAY);
+        assert_true(pm_verdicts_save(verdicts, NULL));
+        pm_verdicts_close(verdicts);
+        verdicts = kept_open(NULL);
+        assert_true(kept_find(verdicts, &made, &kept_gpu, &found));
+        assert_int_equal(found.used_at, made.used_at + KEPT_DAY);
+        pm_verdicts_close(verdicts);
+    }
+}
+
 /* A variant that takes next to nothing is no damage. */
 static void tiny_ratios_are_kept(void **unused)
 {
@@ -308,6 +333,7 @@ int main(void)
         JOURNALS_TEST(the_latest_original_is_kept),
         JOURNALS_TEST(what_sessions_take_is_kept),
         JOURNALS_TEST(two_originals_share_nothing),
+        JOURNALS_TEST(who_is_there_is_used),
         JOURNALS_TEST(tiny_ratios_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

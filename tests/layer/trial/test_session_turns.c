@@ -5,9 +5,11 @@
 #include "base/file.h"
 #include "tests/patience.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* A session that records a dispatch and a draw, whose pipelines it creates in that order. How many
  * variants it runs with; *waits: the dispatch's has to wait. */
@@ -69,18 +71,45 @@ static void few_untried_ones_at_once(void **state)
     assert_int_equal(most[1], 2);
 }
 
-/* As many others are kept as if of other shaders: what is kept of the one, under other names. */
-static void keep_others(uint32_t count)
+/* Reads what is kept, with a zero behind it. */
+static void read_kept(struct pm_buffer *text)
 {
     char path[200];
-    struct pm_buffer text;
     snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
-    pm_buffer_init(&text, 1 << 20);
-    assert_true(pm_file_read(path, &text, NULL) && pm_buffer_append(&text, "", 1));
+    pm_buffer_init(text, 1 << 20);
+    assert_true(pm_file_read(path, text, NULL) && pm_buffer_append(text, "", 1));
+    text->size--;
+}
+
+static void write_kept(struct pm_buffer *text)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    assert_true(pm_file_write(path, text->data, text->size, NULL));
+    pm_buffer_finish(text);
+}
+
+/* When a variant was used that is kept in so many lines: the last word of the first. */
+static char *used_at(char *lines)
+{
+    char *end = strchr(lines, '\n');
+    while (end[-1] != ' ')
+        end--;
+    return end;
+}
+
+/* As many others are kept as if of other shaders: what is kept of the one, under other names, and
+ * the one itself. Last used then (seconds, of as many digits as today has). */
+static void keep_others(uint32_t count, int64_t others_at, int64_t own_at)
+{
+    struct pm_buffer text;
+    char time[24];
+    read_kept(&text);
     char *first = strstr((char *)text.data, "variant "), *rest = strdup(first);
     assert_null(strstr(first + 1, "\nvariant "));
     assert_non_null(strstr(first, "\nsessions"));
-    text.size--;
+    memcpy(used_at(first), time, (size_t)snprintf(time, sizeof time, "%" PRId64, own_at));
+    memcpy(used_at(rest), time, (size_t)snprintf(time, sizeof time, "%" PRId64, others_at));
     for (uint32_t i = 0; i < count; i++) {
         char name[9];
         char *key = strchr(rest, ' ') + 1, *original = strchr(key, ' ') + 1;
@@ -90,28 +119,50 @@ static void keep_others(uint32_t count)
         assert_true(pm_buffer_append_string(&text, rest));
     }
     free(rest);
-    assert_true(pm_file_write(path, text.data, text.size, NULL));
-    pm_buffer_finish(&text);
+    write_kept(&text);
 }
 
-/* Nobody knows which of them the program creates. */
-static void who_takes_part_is_drawn(void **state)
+/* In how many sessions the one takes part. */
+static int sessions_of_one(int sessions)
 {
-    (void)state;
-    enum { OTHERS = 100, SESSIONS = 12 };
-    int part = 0;
-    trying_prepare_sessions();
-    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
-    keep_others(OTHERS);
     const struct pm_null_api *driver = pm_harness_driver();
-    for (int i = 0; i < SESSIONS; i++) {
+    int part = 0;
+    for (int i = 0; i < sessions; i++) {
         const uint64_t position = driver->position();
         steady_set_seed(i);
         (void)steady_session(80000, false, "");
         part += pm_calls_of(driver, position, "vkCmdWriteTimestamp") > 0;
     }
-    assert_in_range(part, 2, SESSIONS - 2);
+    return part;
+}
+
+enum { OTHERS = 100, TURNS = 12 };
+
+/* Nobody knows which of them the program creates. */
+static void who_takes_part_is_drawn(void **state)
+{
+    (void)state;
+    const int64_t now = time(NULL);
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    keep_others(OTHERS, now, now);
+    assert_in_range(sessions_of_one(TURNS), 2, TURNS - 2);
+}
+
+/* What the program creates no more has no turn. What it creates has one again from the next session
+ * on, however long ago it was there. */
+static void what_was_left_takes_no_turn(void **state)
+{
+    (void)state;
+    enum { DAYS = 8, DAY = 24 * 60 * 60 };
+    const int64_t now = time(NULL), before = now - DAYS * DAY;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(80000, false, "timed in turn: sessions are"), 0);
+    keep_others(OTHERS, before, before + 1);
+    assert_in_range(sessions_of_one(1), 0, 1);
+    assert_int_equal(sessions_of_one(TURNS / 2), TURNS / 2);
 }
 
 /* A session, or all like it, that times nothing of what is submitted again does not look for what
@@ -162,6 +213,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(few_untried_ones_at_once),
         PM_LAYERED_TEST(who_takes_part_is_drawn),
+        PM_LAYERED_TEST(what_was_left_takes_no_turn),
         PM_LAYERED_TEST(who_samples_every_call_wants_none),
         PM_LAYERED_TEST(who_has_paid_enough_is_left),
     };

@@ -247,6 +247,9 @@ void pm_session_weigh(struct pm_session_trial *trial, const struct pm_session_ha
     for (int i = 0; i < PM_SESSION_USES; i++)
         if (half->nanoseconds[i] > 0)
             trial->uses[i].more = longer_by(trial, ratio) * (double)half->nanoseconds[i];
+        else if (ratio > 0)
+            trial->uses[i].more =
+                longer_by(trial, ratio) * ratio * (double)trial->shader->part.time;
     if (ratio >= MUCH_SLOWER)
         withdraw(trial);
     charge(trial, pm_now());

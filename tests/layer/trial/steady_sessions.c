@@ -69,7 +69,7 @@ int steady_record(bool draws, VkCommandBuffer *out)
     return (int)trying_foreign_binds(position);
 }
 
-int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
+void steady_open(uint64_t variant_cost, bool draws)
 {
     setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
     trying.dispatches = true;
@@ -81,6 +81,11 @@ int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
     else
         trying.compute = optimized_compute(&trying.h);
     trying_costs();
+}
+
+int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
+{
+    steady_open(variant_cost, draws);
     VkCommandBuffer buffer, later;
     const int variant = steady_record(draws, &buffer);
     const uint32_t logged = optimized_logged(until_logged), withdrawn = optimized_logged(WITHDRAWN);

@@ -25,6 +25,9 @@ void steady_submit(VkCommandBuffer buffer);
  * own. */
 int steady_record(bool draws, VkCommandBuffer *out);
 
+/* A session begins, whose pipeline draws or not; trying_close ends it. */
+void steady_open(uint64_t variant_cost, bool draws);
+
 /* A session until the log has a text; "": a short one. How the call ran; a session that was timed
  * has that side throughout, unless that is much slower. */
 int steady_session(uint64_t variant_cost, bool draws, const char *until_logged);

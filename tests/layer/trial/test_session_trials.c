@@ -210,6 +210,36 @@ static void what_is_submitted_is_charged(void **state)
     assert_in_range(owed(), charged * 9 / 10, charged * 11 / 10);
 }
 
+/* Also of what was recorded when enough was timed: what is known by then is not assumed of it. */
+static void what_is_recorded_later_is_charged_as_it_is(void **state)
+{
+    (void)state;
+    enum { MICROSECONDS = 2000, LONGER = 20000, LATER = 3000 };
+    VkCommandBuffer buffers[2];
+    uint64_t until = 0;
+    int64_t before = 0;
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "0.0001", 1);
+    assert_int_equal(steady_session(120000, false, "timed in turn: sessions are"), 0);
+    steady_set_seed(1);
+    assert_int_equal(steady_session(120000, false, SESSION_TIMED), 0);
+    steady_open(120000, false);
+    assert_int_equal(steady_record(false, &buffers[0]), 1);
+    for (; optimized_logged(SESSION_TIMED) < 2 && patience(&until); before++) {
+        pm_harness_submit(&trying.h, trying.h.queue, buffers[0], VK_NULL_HANDLE);
+        PM_CHECK(trying.h.vk.QueueWaitIdle(trying.h.queue));
+        usleep(MICROSECONDS);
+    }
+    optimized_assert_logged(SESSION_TIMED, 2);
+    assert_int_equal(steady_record(false, &buffers[1]), 1);
+    for (int i = 0; i < LATER; i += STEADY_SUBMISSIONS)
+        steady_submit(buffers[1]);
+    trying_close();
+    const int64_t charged = (before + LATER) * LONGER;
+    assert_in_range(owed(), charged * 9 / 10, charged * 11 / 10);
+}
+
 /* While trials have not paid for it no other session draws with an untried variant. */
 static void what_a_slower_session_took_is_paid(void **state)
 {
@@ -468,6 +498,7 @@ int main(void)
         PM_LAYERED_TEST(a_slower_one_is_dropped_early),
         PM_LAYERED_TEST(a_much_slower_one_is_left_at_once),
         PM_LAYERED_TEST(what_is_submitted_is_charged),
+        PM_LAYERED_TEST(what_is_recorded_later_is_charged_as_it_is),
         PM_LAYERED_TEST(what_a_slower_session_took_is_paid),
         PM_LAYERED_TEST(testing_leaves_them_alone),
         PM_LAYERED_TEST(paused_sessions_are_not_timed),

@@ -87,7 +87,7 @@ struct pm_kept_variant {
         uint32_t ratios[PM_SESSION_PAIRS]; /* time with it over time without, in millionths */
         struct pm_session_half half;       /* of the next pair */
         struct pm_session_half own;        /* the latest session with the game's own */
-        int64_t charged; /* nanoseconds that sessions with it took longer, until they ended */
+        int64_t charged;                   /* nanoseconds that sessions with it took longer */
     } sessions;
 
     /* What a contest that did not end has seen of it (layer/shader/contest.h), and when; count 0:

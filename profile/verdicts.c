@@ -93,6 +93,7 @@ enum part {
     HOW_IT_IS_MADE = 1 << 1,
     WHAT_WAS_SEEN = 1 << 2,
     OVER_SESSIONS = 1 << 3,
+    WHAT_THEY_TOOK = 1 << 4, /* of that */
 };
 
 /* Parts of what is kept of a variant take the place of others. */
@@ -112,6 +113,8 @@ static void take_parts(struct pm_kept_variant *to, const struct pm_kept_variant 
     }
     if (parts & OVER_SESSIONS)
         to->sessions = from->sessions;
+    if (parts & WHAT_THEY_TOOK)
+        to->sessions.charged = from->sessions.charged;
     to->used_at = from->used_at;
 }
 
@@ -253,7 +256,7 @@ void pm_verdicts_charge(struct pm_verdicts *verdicts, const struct pm_shader_key
     if (kept && kept->sessions.wanted && pm_kept_verdict(kept, now) == PM_VERDICT_NONE &&
         !__builtin_add_overflow(kept->sessions.charged, nanoseconds, &sum)) {
         kept->sessions.charged = sum > 0 ? sum : 0;
-        note_fresh(verdicts, kept, OVER_SESSIONS);
+        note_fresh(verdicts, kept, WHAT_THEY_TOOK);
     }
     pthread_mutex_unlock(&verdicts->lock);
 }
@@ -272,7 +275,7 @@ static struct pm_kept_variant merged(const struct pm_verdicts *verdicts,
         pm_kept_verdict(disk, ours.decided_at) != PM_VERDICT_NONE) {
         if ((parts & THE_VERDICT) && ours.tried.count > 0 && disk->tried.count > 0)
             pm_kept_count_trial(&both, &ours, disk->tried.last);
-        parts &= ~(uint32_t)THE_VERDICT;
+        parts &= ~(uint32_t)(THE_VERDICT | WHAT_THEY_TOOK);
     } else if ((parts & THE_VERDICT) && ours.tried.count > 0)
         pm_kept_count_trial(&ours, disk, verdicts->session);
     take_parts(&both, &ours, parts);

@@ -123,8 +123,8 @@ bool pm_verdicts_add_half(struct pm_verdicts *verdicts, const struct pm_shader_k
                           const struct pm_shader_key *original,
                           const struct pm_environment *environment,
                           const struct pm_session_half *half, struct pm_kept_variant *kept);
-/* A session with it is over, which took so many nanoseconds longer (less than 0: shorter). Not
- * where there is a verdict at `now`. */
+/* A session with it has taken so many nanoseconds more (less than 0: less) than was said before.
+ * Not where there is a verdict at `now`. */
 void pm_verdicts_charge(struct pm_verdicts *verdicts, const struct pm_shader_key *key,
                         const struct pm_shader_key *original,
                         const struct pm_environment *environment, int64_t nanoseconds, int64_t now);

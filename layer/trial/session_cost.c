@@ -5,6 +5,7 @@
 #include "layer/core/session.h"
 #include "layer/shader/candidate.h"
 #include "layer/shader/pipeline.h"
+#include "layer/trial/pair_list.h"
 #include "profile/verdicts.h"
 #include <inttypes.h>
 #include <time.h>
@@ -18,6 +19,9 @@ enum { MOST_SHARE = 50000 };
 enum { UNUSED_DAYS = 7 };
 /* What takes so many times as long as the game's own is bound no more. */
 #define MUCH_SLOWER 1.4
+/* Less than this of one trial is kept when the device is destroyed and not before, as each time all
+ * verdicts are written. */
+#define LEAST_KEPT PM_SECOND
 
 /* ---- who may begin ---- */
 
@@ -181,15 +185,65 @@ static void charge(struct pm_session_trial *trial, int64_t now)
     trial->charged = charged;
 }
 
-void pm_session_trials_each_second(struct pm_session_trials *trials)
+static void charge_all(struct pm_session_trials *trials)
 {
-    if (trials == NULL || atomic_load(&trials->count) == 0)
-        return;
     const int64_t now = pm_now();
     pthread_mutex_lock(&trials->lock);
     for (uint32_t i = 0; i < trials->count; i++)
         charge(trials->trials[i], now);
     pthread_mutex_unlock(&trials->lock);
+}
+
+/* What is to be kept of what the session took longer by what nothing proves, where it is so much.
+ * Under the lock. */
+static bool note_charged(struct pm_session_trial *trial, struct pm_verdicts *verdicts,
+                         int64_t least)
+{
+    const struct pm_environment environment =
+        pm_session_environment(trial->owner->device, &trial->named.environment);
+    const int64_t more = trial->charged - trial->kept;
+    if (trial->side != PM_SESSION_VARIANT || (more < least && more > -least))
+        return false;
+    pm_verdicts_charge(verdicts, &trial->named.key, &trial->named.original, &environment, more,
+                       time(NULL));
+    trial->kept = trial->charged;
+    return true;
+}
+
+/* Waits for the disk. */
+static void keep_charged(struct pm_session_trials *trials, int64_t least)
+{
+    struct pm_instance *instance = trials->device->instance;
+    struct pm_verdicts *verdicts = pm_session_verdicts(instance);
+    struct pm_error error = {0};
+    bool any = false;
+    pthread_mutex_lock(&trials->lock);
+    for (uint32_t i = 0; i < trials->count; i++)
+        any |= note_charged(trials->trials[i], verdicts, least);
+    pthread_mutex_unlock(&trials->lock);
+    if (!any)
+        return;
+    trials->kept_at = pm_now();
+    if (pm_verdicts_save(verdicts, &error))
+        return;
+    if (!trials->keep_failed)
+        pm_log_info(instance->log, "what sessions took is not kept: %s", error.message);
+    trials->keep_failed = true;
+}
+
+void pm_session_trials_each_second(struct pm_session_trials *trials)
+{
+    if (trials == NULL || atomic_load(&trials->count) == 0)
+        return;
+    charge_all(trials);
+    if (pm_now() >= trials->kept_at + PM_KEEP_NANOSECONDS)
+        keep_charged(trials, LEAST_KEPT);
+}
+
+void pm_session_charge_last(struct pm_session_trials *trials)
+{
+    charge_all(trials);
+    keep_charged(trials, 1);
 }
 
 /* ---- what is much slower ---- */
@@ -244,6 +298,7 @@ void pm_session_weigh(struct pm_session_trial *trial, const struct pm_session_ha
     const double ratio = variant && own->there ? pm_session_ratio(half, own) : 0;
     pthread_mutex_lock(&trial->owner->lock);
     foresee(trial);
+    /* Of those that were not timed it is known what the original takes, on average. */
     for (int i = 0; i < PM_SESSION_USES; i++)
         if (half->nanoseconds[i] > 0)
             trial->uses[i].more = longer_by(trial, ratio) * (double)half->nanoseconds[i];

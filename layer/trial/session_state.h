@@ -45,7 +45,7 @@ struct pm_session_trial {
                                    before that; the poller's */
     uint64_t since_heartbeat;   /* the same in heartbeats */
     uint64_t done_heartbeat;    /* when its part was over; under the lock */
-    int64_t charged;            /* nanoseconds; likewise */
+    int64_t charged, kept;      /* nanoseconds, and those of them that are kept; likewise */
 };
 
 struct pm_session_trials {
@@ -58,7 +58,9 @@ struct pm_session_trials {
     _Atomic bool closed; /* nothing more is recorded for them */
     _Atomic bool awake;  /* recordings are tracked for them; changed under the lock */
     uint32_t untried;    /* variants that are drawn with; under the lock */
-    uint64_t share; /* of a session's time that draws with these take, in millionths; likewise */
+    uint64_t share;   /* of a session's time that draws with these take, in millionths; likewise */
+    int64_t kept_at;  /* when what they took was kept last: pm_now(); the poller's */
+    bool keep_failed; /* likewise: it could not be */
 };
 
 /* Whether its queries are reset and written in one order. */
@@ -88,6 +90,10 @@ void pm_session_begins_share(struct pm_session_trial *trial);
 /* The share of the time since then that the uses took of which the times are known, in millionths.
  */
 uint32_t pm_session_share(const struct pm_session_trial *trial, const struct pm_session_half *half);
+
+/* Charges what they took since the last call, and keeps all that is not. After all have finished.
+ * Waits for the disk. */
+void pm_session_charge_last(struct pm_session_trials *trials);
 
 /* What was timed says how much longer the session is for it; own: the latest one with the game's
  * own. A variant that is much slower is not bound any more. */

@@ -254,7 +254,7 @@ static bool is_dear(struct pm_session_trial *trial, const struct pm_kept_variant
     for (uint32_t i = 0; i < kept->sessions.count; i++)
         sum += logarithms[i];
     pthread_mutex_lock(&trial->owner->lock);
-    const int64_t charged = trial->side == PM_SESSION_VARIANT ? trial->charged : 0;
+    const int64_t charged = trial->side == PM_SESSION_VARIANT ? trial->charged - trial->kept : 0;
     pthread_mutex_unlock(&trial->owner->lock);
     return kept->sessions.charged > MOST_CHARGED - charged &&
            sum >= kept->sessions.count * log(DEAR);
@@ -405,9 +405,8 @@ void pm_session_trials_end(struct pm_session_trials *trials)
 {
     for (uint32_t i = 0; trials != NULL && i < trials->count; i++)
         finish(trials->trials[i]);
-    pm_session_trials_each_second(trials);
     if (trials != NULL)
-        keep_charged(trials);
+        pm_session_charge_last(trials);
     /* What they took is said where it is nothing, too. */
     if (trials != NULL && trials->count > 0)
         pm_budget_charge_session(trials->budget, 0, pm_now());

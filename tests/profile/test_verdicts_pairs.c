@@ -278,6 +278,31 @@ static void what_sessions_take_is_kept(void **unused)
     pm_verdicts_close(verdicts);
 }
 
+/* A session that keeps what it takes as it goes on leaves alone what another process has timed
+ * meanwhile. */
+static void what_sessions_take_is_apart(void **unused)
+{
+    (void)unused;
+    const struct pm_kept_variant made = kept_variant('i', PM_VERDICT_NONE, 1);
+    const struct pm_session_half half = {.there = true, .at = KEPT_NOW, .nanoseconds = {1000}};
+    struct pm_kept_variant found;
+    struct pm_verdicts *ours = kept_open(NULL);
+    pm_verdicts_put_made(ours, &made);
+    pm_verdicts_want_sessions(ours, &made.key, &made.original, &kept_gpu, true);
+    assert_true(pm_verdicts_save(ours, NULL));
+    struct pm_verdicts *other = kept_open(NULL);
+    assert_false(kept_add_half(other, &made, &half, &found));
+    assert_true(pm_verdicts_save(other, NULL));
+    pm_verdicts_close(other);
+    pm_verdicts_charge(ours, &made.key, &made.original, &kept_gpu, 5, KEPT_NOW);
+    assert_true(pm_verdicts_save(ours, NULL));
+    pm_verdicts_close(ours);
+    ours = kept_open(NULL);
+    assert_true(kept_find(ours, &made, &kept_gpu, &found));
+    assert_true(found.sessions.half.there && found.sessions.charged == 5);
+    pm_verdicts_close(ours);
+}
+
 /* Whoever is there in a session is not the one that was used longest ago. */
 static void who_is_there_is_used(void **unused)
 {
@@ -333,6 +358,7 @@ int main(void)
         JOURNALS_TEST(the_latest_original_is_kept),
         JOURNALS_TEST(what_sessions_take_is_kept),
         JOURNALS_TEST(two_originals_share_nothing),
+        JOURNALS_TEST(what_sessions_take_is_apart),
         JOURNALS_TEST(who_is_there_is_used),
         JOURNALS_TEST(tiny_ratios_are_kept),
     };

@@ -103,6 +103,8 @@ int steady_session(uint64_t variant_cost, bool draws, const char *until_logged)
     for (int i = 0; i < steady.further; i += STEADY_SUBMISSIONS)
         steady_submit(buffer);
     usleep(trying.linger);
+    if (steady.before_end != NULL)
+        steady.before_end(buffer);
     if (is_timed)
         assert_int_equal(steady_record(draws, &later),
                          optimized_logged(WITHDRAWN) > withdrawn ? 0 : variant);

@@ -13,9 +13,10 @@
 enum { STEADY_SUBMISSIONS = 100 };
 
 extern struct steady {
-    int further;         /* submissions more that a session has at its end */
-    bool until_enough;   /* and those until it has timed enough before */
-    int64_t submissions; /* so far */
+    int further;                                /* submissions more that a session has at its end */
+    bool until_enough;                          /* and those until it has timed enough before */
+    int64_t submissions;                        /* so far */
+    void (*before_end)(VkCommandBuffer buffer); /* what a session does last; NULL: nothing */
 } steady;
 
 void steady_set_seed(int number);

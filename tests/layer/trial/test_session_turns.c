@@ -208,6 +208,40 @@ static void who_has_paid_enough_is_left(void **state)
     assert_int_equal(steady_session(115000, false, ""), 0);
 }
 
+static bool is_kept(const char *what)
+{
+    struct pm_buffer text;
+    read_kept(&text);
+    const bool there = strstr((const char *)text.data, what) != NULL;
+    pm_buffer_finish(&text);
+    return there;
+}
+
+static void submit_until_charged(VkCommandBuffer buffer)
+{
+    uint64_t until = 0;
+    steady.before_end = NULL;
+    while (!is_kept("\ncharged ") && patience(&until))
+        steady_submit(buffer);
+    assert_true(is_kept("\ncharged "));
+}
+
+/* Most programs never destroy their device. */
+static void what_they_took_is_kept_meanwhile(void **state)
+{
+    (void)state;
+    enum { LONGER = 10000 };
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(115000, false, "timed in turn: sessions are"), 0);
+    trying.longer = LONGER;
+    assert_int_equal(steady_session(115000, false, SESSION_TIMED), 0);
+    assert_false(is_kept("\ncharged "));
+    trying.longer = LONGER;
+    steady.before_end = submit_until_charged;
+    assert_int_equal(steady_session(115000, false, SESSION_TIMED), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +250,7 @@ int main(void)
         PM_LAYERED_TEST(what_was_left_takes_no_turn),
         PM_LAYERED_TEST(who_samples_every_call_wants_none),
         PM_LAYERED_TEST(who_has_paid_enough_is_left),
+        PM_LAYERED_TEST(what_they_took_is_kept_meanwhile),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

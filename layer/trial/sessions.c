@@ -268,9 +268,12 @@ static enum pm_outcome judge(struct pm_session_trial *trial, const struct pm_kep
     for (uint32_t i = 0; i < count; i++)
         ratios[i] = log(kept->sessions.ratios[i] * 1e-6);
     const bool harmful = is_harmful(kept);
-    if (!harmful && kept->sessions.ratios[count - 1] < MOST_HARMFUL &&
-        !is_dear(trial, kept, ratios))
-        return pm_trial_judge(ratios, count, PM_SESSION_PAIRS, true, paired);
+    if (!harmful && kept->sessions.ratios[count - 1] < MOST_HARMFUL) {
+        const enum pm_outcome outcome =
+            pm_trial_judge(ratios, count, PM_SESSION_PAIRS, true, paired);
+        if (outcome != PM_GOES_ON || !is_dear(trial, kept, ratios))
+            return outcome;
+    }
     *paired = pm_paired_interval(ratios, count, 0);
     return harmful ? PM_SLOWER : PM_UNDECIDED;
 }
@@ -381,24 +384,6 @@ static void finish(struct pm_session_trial *trial)
                       kept.sessions.count);
     else if (!pm_verdicts_save(verdicts, &error))
         pm_log_info(device->instance->log, "a session is not kept: %s", error.message);
-}
-
-/* What this session took longer by what nothing proves. Waits for the disk. */
-static void keep_charged(const struct pm_session_trials *trials)
-{
-    struct pm_verdicts *verdicts = pm_session_verdicts(trials->device->instance);
-    for (uint32_t i = 0; i < trials->count; i++) {
-        const struct pm_session_trial *trial = trials->trials[i];
-        const struct pm_environment environment =
-            pm_session_environment(trials->device, &trial->named.environment);
-        if (trial->side == PM_SESSION_VARIANT)
-            pm_verdicts_charge(verdicts, &trial->named.key, &trial->named.original, &environment,
-                               trial->charged, time(NULL));
-    }
-    struct pm_error error = {0};
-    if (!pm_verdicts_save(verdicts, &error))
-        pm_log_info(trials->device->instance->log, "what sessions took is not kept: %s",
-                    error.message);
 }
 
 void pm_session_trials_end(struct pm_session_trials *trials)

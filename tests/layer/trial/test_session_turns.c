@@ -242,6 +242,39 @@ static void what_they_took_is_kept_meanwhile(void **state)
     assert_int_equal(steady_session(115000, false, SESSION_TIMED), 1);
 }
 
+/* So many pairs are kept, and what their sessions took. */
+static void keep_pairs(uint32_t count, uint32_t millionths, int64_t charged)
+{
+    struct pm_buffer text, changed;
+    read_kept(&text);
+    pm_buffer_init(&changed, 1 << 20);
+    char *at = strstr((char *)text.data, "\nsessions\n");
+    assert_non_null(at);
+    *at = '\0';
+    bool good = pm_buffer_printf(&changed, "%s\nsessions", (const char *)text.data);
+    for (uint32_t i = 0; i < count; i++)
+        good = good && pm_buffer_printf(&changed, " %" PRIu32, millionths);
+    good = good && pm_buffer_printf(&changed, "%scharged %" PRId64 "\n", at + strlen("\nsessions"),
+                                    charged);
+    assert_true(good);
+    pm_buffer_finish(&text);
+    write_kept(&changed);
+}
+
+/* What has taken a minute is left undecided only where pairs do not say how it is. */
+static void what_pairs_say_comes_before_what_they_took(void **state)
+{
+    (void)state;
+    static const char over[] = "8 pairs of sessions";
+    trying_prepare_sessions();
+    setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+    assert_int_equal(steady_session(110000, false, "timed in turn: sessions are"), 0);
+    keep_pairs(7, 1100000, INT64_C(61000000000));
+    for (int i = 0; i < 3 && optimized_logged(over) == 0; i++)
+        (void)steady_session(110000, false, SESSION_TIMED);
+    optimized_assert_logged("8 pairs of sessions: dropped", 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +284,7 @@ int main(void)
         PM_LAYERED_TEST(who_samples_every_call_wants_none),
         PM_LAYERED_TEST(who_has_paid_enough_is_left),
         PM_LAYERED_TEST(what_they_took_is_kept_meanwhile),
+        PM_LAYERED_TEST(what_pairs_say_comes_before_what_they_took),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

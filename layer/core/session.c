@@ -131,6 +131,16 @@ struct pm_values_store *pm_session_values(struct pm_instance *instance, const ch
     return values;
 }
 
+struct pm_environment pm_session_device_environment(const struct pm_device *device)
+{
+    return (struct pm_environment){
+        .vendor_id = device->properties.vendorID,
+        .device_id = device->properties.deviceID,
+        .driver_id = device->abilities.driver_id,
+        .driver_version = device->properties.driverVersion,
+    };
+}
+
 struct pm_environment pm_session_environment(const struct pm_device *device,
                                              const struct pm_environment *environment)
 {

@@ -45,6 +45,9 @@ struct pm_verdicts *pm_session_verdicts(struct pm_instance *instance);
  * first call. recipe: pm_canonicalize_recipe(). NULL: out of memory. */
 struct pm_values_store *pm_session_values(struct pm_instance *instance, const char *recipe);
 
+/* Of all shaders of the device, whatever they were made with. */
+struct pm_environment pm_session_device_environment(const struct pm_device *device);
+
 /* The environment that a verdict on a shader of such an environment is kept by. Mesa's software
  * driver has one driverVersion for all its releases, so what the driver says of itself is in it. */
 struct pm_environment pm_session_environment(const struct pm_device *device,

@@ -37,12 +37,7 @@ struct pm_contests *pm_contests_create(struct pm_device *device, struct pm_journ
     contests->device = device;
     contests->journal = journal;
     contests->end = &contests->first;
-    contests->environment = (struct pm_environment){
-        .vendor_id = device->properties.vendorID,
-        .device_id = device->properties.deviceID,
-        .driver_id = device->abilities.driver_id,
-        .driver_version = device->properties.driverVersion,
-    };
+    contests->environment = pm_session_device_environment(device);
     return contests;
 }
 

@@ -69,12 +69,7 @@ struct pm_specialized_kept *pm_specialized_kept_create(struct pm_device *device)
     if (!kept)
         return NULL;
     const struct pm_config *config = &device->instance->config;
-    const struct pm_environment plain = {
-        .vendor_id = device->properties.vendorID,
-        .device_id = device->properties.deviceID,
-        .driver_id = device->abilities.driver_id,
-        .driver_version = device->properties.driverVersion,
-    };
+    const struct pm_environment plain = pm_session_device_environment(device);
     const struct pm_environment environment = pm_session_environment(device, &plain);
     kept->device = device;
     kept->verdicts = pm_session_verdicts(device->instance);

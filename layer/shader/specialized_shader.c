@@ -47,12 +47,7 @@ struct pm_specialized_shaders *pm_specialized_shaders_create(struct pm_device *d
         return NULL;
     shaders->device = device;
     shaders->journal = journal;
-    shaders->environment = (struct pm_environment){
-        .vendor_id = device->properties.vendorID,
-        .device_id = device->properties.deviceID,
-        .driver_id = device->abilities.driver_id,
-        .driver_version = device->properties.driverVersion,
-    };
+    shaders->environment = pm_session_device_environment(device);
     struct pm_error error = {0};
     if (!pm_withheld_read(&shaders->withheld, device->instance->config.optimize.withhold, &error))
         pm_log_warning(device->instance->log, "nothing is specialized: optimize.withhold: %s",

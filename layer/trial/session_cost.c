@@ -52,12 +52,7 @@ static void add_to_lot(void *user, const struct pm_kept_variant *kept)
 void pm_session_draw_lot(struct pm_session_trials *trials)
 {
     const struct pm_device *device = trials->device;
-    const struct pm_environment plain = {
-        .vendor_id = device->properties.vendorID,
-        .device_id = device->properties.deviceID,
-        .driver_id = device->abilities.driver_id,
-        .driver_version = device->properties.driverVersion,
-    };
+    const struct pm_environment plain = pm_session_device_environment(device);
     const struct pm_environment environment = pm_session_environment(device, &plain);
     struct pm_verdicts *verdicts = pm_session_verdicts(device->instance);
     struct waiting waiting = {.lot = &trials->lot, .now = time(NULL)};

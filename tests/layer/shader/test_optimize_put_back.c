@@ -13,6 +13,30 @@ static bool is_replaced(VkPipeline pipeline, VkPipelineBindPoint point)
     return optimized_effective(&h, pipeline, point) != pipeline;
 }
 
+/* A game that may ask for pipeline statistics at any time. */
+static void open_with_statistics(const char *const *extensions)
+{
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    const struct pm_harness_options options = {.features = &features,
+                                               .device_extensions = extensions};
+    optimized_learn();
+    optimized_enable(true);
+    pm_harness_open(&h, &options);
+}
+
+static VkQueryPool make_statistics_pool(void)
+{
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT |
+                              VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    return pool;
+}
+
 /* In a window a sampled call gets the instrumented variant, then what was bound. */
 static void a_sampled_call_binds_back_what_was_bound(void **state)
 {
@@ -44,11 +68,7 @@ static void a_sampled_call_binds_back_what_was_bound(void **state)
 static void a_pool_may_come_after_the_bind(void **state)
 {
     (void)state;
-    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    const struct pm_harness_options options = {.features = &features};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
+    open_with_statistics(NULL);
     const VkPipeline compute = optimized_compute(&h);
     /* A bind before, so that it is known what stands. */
     assert_true(is_replaced(compute, COMPUTE));
@@ -57,13 +77,7 @@ static void a_pool_may_come_after_the_bind(void **state)
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
     assert_true(optimized_bound(&h, position, 0) != compute);
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool pool;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    const VkQueryPool pool = make_statistics_pool();
     h.vk.CmdResetQueryPool(buffer, pool, 0, 1);
     h.vk.CmdBeginQuery(buffer, pool, 0, 0);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
@@ -85,12 +99,7 @@ static void generated_commands_have_one_bind_point(void **state)
 {
     (void)state;
     const char *const extensions[] = {"VK_EXT_device_generated_commands", NULL};
-    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    const struct pm_harness_options options = {.features = &features,
-                                               .device_extensions = extensions};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
+    open_with_statistics(extensions);
     const VkPipeline graphics = optimized_graphics(&h), compute = optimized_compute(&h);
     const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
     const VkPipeline other = make_graphics(&h, &leaving);
@@ -135,11 +144,7 @@ static void pools_of_sizes_hold_nothing_back(void **state)
         VK_QUERY_TYPE_ACCELERATION_STRUCTURE_COMPACTED_SIZE_NV,
         VK_QUERY_TYPE_MICROMAP_SERIALIZATION_SIZE_EXT,
         VK_QUERY_TYPE_MICROMAP_COMPACTED_SIZE_EXT};
-    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    const struct pm_harness_options options = {.features = &features};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
+    open_with_statistics(NULL);
     const VkPipeline graphics = optimized_graphics(&h);
     const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
     const VkPipeline other = make_graphics(&h, &leaving);
@@ -163,11 +168,7 @@ static void pools_of_sizes_hold_nothing_back(void **state)
 static void before_the_first_pool_all_are_replaced(void **state)
 {
     (void)state;
-    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    const struct pm_harness_options options = {.features = &features};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
+    open_with_statistics(NULL);
     const VkPipeline graphics = optimized_graphics(&h);
     const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
     const VkPipeline other = make_graphics(&h, &leaving);
@@ -178,13 +179,7 @@ static void before_the_first_pool_all_are_replaced(void **state)
     uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
     assert_true(optimized_bound(&h, position, 0) != graphics);
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
-    VkQueryPool pool;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    const VkQueryPool pool = make_statistics_pool();
     position = h.driver->position();
     h.vk.CmdBeginQuery(buffer, pool, 0, 0);
     h.vk.CmdEndQuery(buffer, pool, 0);
@@ -206,23 +201,13 @@ static void before_the_first_pool_all_are_replaced(void **state)
 static void what_was_bound_last_is_put_back(void **state)
 {
     (void)state;
-    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    const struct pm_harness_options options = {.features = &features};
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    optimized_learn();
-    optimized_enable(true);
-    pm_harness_open(&h, &options);
+    open_with_statistics(NULL);
     const VkPipeline compute[2] = {optimized_compute(&h), optimized_compute(&h)};
     const VkPipeline graphics = optimized_graphics(&h);
     const VkPipeline best = optimized_effective(&h, compute[1], COMPUTE);
     assert_true(is_replaced(compute[0], COMPUTE) && best != compute[1]);
     (void)is_replaced(graphics, GRAPHICS);
-    VkQueryPool pool;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    const VkQueryPool pool = make_statistics_pool();
     VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     pm_harness_begin(&h, secondary, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     PM_CHECK(h.vk.EndCommandBuffer(secondary));

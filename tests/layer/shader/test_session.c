@@ -21,8 +21,9 @@
 enum { LEVELS = 5, SHADERS = 120, STATES = 5, FRAMES_A_SECOND = 60 };
 /* That a level is drawn. */
 enum { SECONDS = 36, KEPT_SECONDS = 3 };
-/* That it is loaded. */
-enum { LOADING = 5 };
+/* That it is loaded; that it is drawn before its variants are there, where nothing says in advance
+ * which it needs. */
+enum { LOADING = 5, SETTLING = 6 };
 
 /* sampler.api_probability, as it is where nothing is said. */
 static const double P = 0.01;
@@ -127,6 +128,7 @@ static void every_shader_of_every_level(void **state)
 {
     (void)state;
     struct level levels[LEVELS];
+    struct drawn settled = {0};
     executed.counts = (struct drawn){0};
     open_window();
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -134,8 +136,12 @@ static void every_shader_of_every_level(void **state)
         level_make(&levels[i], &h, i * SHADERS, SHADERS, STATES);
         count_level(&levels[i]);
         h.driver->set_cost(count_executed, NULL);
-        draw_for(&levels[i], buffer, SECONDS * PM_SECOND);
+        draw_for(&levels[i], buffer, SETTLING * PM_SECOND);
+        const struct drawn before = executed.counts;
+        draw_for(&levels[i], buffer, (SECONDS - SETTLING) * PM_SECOND);
         h.driver->set_cost(NULL, NULL);
+        settled.draws += executed.counts.draws - before.draws;
+        settled.sampled += executed.counts.sampled - before.sampled;
         print_message("after level %u: %zu shaders sampled, %lu calls, %u variants made\n", i + 1,
                       spooled_shaders(), (unsigned long)all_calls(), watch_counts().variants);
     }
@@ -143,10 +149,13 @@ static void every_shader_of_every_level(void **state)
         level_destroy(&levels[i], &h);
     pm_harness_close(&h);
     assert_int_equal(spooled_shaders(), LEVELS * SHADERS);
-    const double rate = rate_of(&executed.counts) / P;
-    print_message("sampled: %.4f of p, of %lu calls\n", rate, (unsigned long)executed.counts.draws);
+    const double rate = rate_of(&executed.counts) / P, settled_rate = rate_of(&settled) / P;
+    print_message("sampled: %.4f of p, of %lu calls; behind the first seconds of levels %.4f\n",
+                  rate, (unsigned long)executed.counts.draws, settled_rate);
     /* Also where most pipelines have no variant: others of their shader are sampled for them. */
-    assert_true(rate > 0.95 && rate < 1.05);
+    assert_true(settled_rate > 0.95 && settled_rate < 1.05);
+    /* How long variants take is the machine's business. */
+    assert_true(rate > 0.75 && rate < 1.05);
 }
 
 /* Loads a level, which takes LOADING seconds, most of them in the driver. */

@@ -20,7 +20,7 @@ examples=(00-helloworld 01-cubes 02-metaballs 03-raymarch 04-mesh 05-instancing 
 ninja -C "$out/dxvk"
 for library in d3d11 dxgi; do
     for name in "$library.so" "libdxvk_$library.so.0"; do # as bgfx calls it, and as DXVK does
-        ln -sf "$(find "$out/dxvk/src/$library" -name "libdxvk_$library.so.*.*" -type f | head -n 1)" "$out/lib/$name"
+        ln -sf "$(find "$out/dxvk/src/$library" -maxdepth 1 -name "libdxvk_$library.so.*.*" -type f | head -n 1)" "$out/lib/$name"
     done
 done
 

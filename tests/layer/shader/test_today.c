@@ -129,28 +129,28 @@ static void mesh_shaders(void **state)
     pm_harness_close(&h);
 }
 
+/* A pipeline with the flags has a specialized one in its place. */
+static void assert_specialized_with(VkPipelineCreateFlags2KHR flags)
+{
+    open_1_4();
+    const VkPipeline pipeline = make(VK_SHADER_STAGE_VERTEX_BIT, flags, NULL);
+    assert_ptr_not_equal(optimized_effective(&h, pipeline, GRAPHICS), pipeline);
+    h.vk.DestroyPipeline(h.device, pipeline, NULL);
+    pm_harness_close(&h);
+}
+
 /* Their data is what the game made of its own pipeline. */
 static void pipelines_that_become_binaries(void **state)
 {
     (void)state;
-    open_1_4();
-    const VkPipeline pipeline =
-        make(VK_SHADER_STAGE_VERTEX_BIT, VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR, NULL);
-    assert_ptr_not_equal(optimized_effective(&h, pipeline, GRAPHICS), pipeline);
-    h.vk.DestroyPipeline(h.device, pipeline, NULL);
-    pm_harness_close(&h);
+    assert_specialized_with(VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR);
 }
 
 /* As all pipelines of DXVK 3's are, where the driver has heaps (test_descriptor_heap.c). */
 static void descriptor_heaps(void **state)
 {
     (void)state;
-    open_1_4();
-    const VkPipeline pipeline =
-        make(VK_SHADER_STAGE_VERTEX_BIT, VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT, NULL);
-    assert_ptr_not_equal(optimized_effective(&h, pipeline, GRAPHICS), pipeline);
-    h.vk.DestroyPipeline(h.device, pipeline, NULL);
-    pm_harness_close(&h);
+    assert_specialized_with(VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT);
 }
 
 /* The innermost of secondary command buffers, too, whose bindings nobody inherits. */

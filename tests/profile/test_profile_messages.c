@@ -1,93 +1,12 @@
-/* Messages as any client may send them: what is refused, by what name, and what is taken. */
+/* Messages as any client may send them: what is refused, by what name. */
 #include "piecemeal.pb-c.h"
 #include "profile/profile.h"
 #include "tests/cmocka_includes.h"
+#include "tests/profile/message.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* One valid message of two shaders, which each case then spoils. */
-struct fixture {
-    Piecemeal__Profile profile;
-    Piecemeal__ShaderProfile shader[2], *list[2];
-    Piecemeal__Environment environment[2];
-    uint8_t id[16], key[2][24], bitmap[2];
-    uint32_t point[2][3], calls[2][3];
-    uint64_t lanes[2][3], subgroups[2][3], counts[2][9], alone[2][3];
-    uint32_t left_alone[PM_LEFT_ALONE_WHYS + 1];
-    ProtobufCMessageUnknownField unknown;
-};
-
-static void fixture_init(struct fixture *f)
-{
-    memset(f, 0, sizeof(*f));
-    piecemeal__profile__init(&f->profile);
-    f->profile.version = 1;
-    f->profile.upload_id = (ProtobufCBinaryData){16, f->id};
-    f->profile.game = (char *)"game";
-    f->profile.left_alone = f->left_alone;
-    f->profile.n_shaders = 2;
-    f->profile.shaders = f->list;
-    for (int s = 0; s < 2; s++) {
-        Piecemeal__ShaderProfile *shader = &f->shader[s];
-        f->list[s] = shader;
-        piecemeal__shader_profile__init(shader);
-        piecemeal__environment__init(&f->environment[s]);
-        f->environment[s].subgroup_size = 8;
-        f->key[s][0] = (uint8_t)s;
-        shader->key = (ProtobufCBinaryData){24, f->key[s]};
-        shader->environment = &f->environment[s];
-        shader->kind = PM_KIND_BLOCK;
-        shader->space = 12;
-        f->bitmap[0] = 1;
-        shader->at_most_once = (ProtobufCBinaryData){2, f->bitmap};
-        shader->n_point = shader->n_calls = shader->n_entry_lanes = shader->n_entry_subgroups = 3;
-        shader->n_counts = 9;
-        shader->point = f->point[s];
-        shader->calls = f->calls[s];
-        shader->entry_lanes = f->lanes[s];
-        shader->entry_subgroups = f->subgroups[s];
-        shader->counts = f->counts[s];
-        shader->lanes_alone = f->alone[s];
-        for (uint32_t i = 0; i < 3; i++) {
-            f->point[s][i] = i * 5;
-            f->calls[s][i] = 1;
-            f->lanes[s][i] = 100;
-            f->subgroups[s][i] = 13;
-            f->counts[s][3 * i] = 100;
-            f->counts[s][3 * i + 1] = 90;
-            f->counts[s][3 * i + 2] = 13;
-        }
-    }
-}
-
-/* The second shader as a good profile of another kind. */
-static void make_zero(struct fixture *f)
-{
-    f->shader[1].kind = PM_KIND_ZERO;
-    for (int i = 0; i < 3; i++)
-        f->counts[1][3 * i + 2] = 0;
-}
-
-static void make_timing(struct fixture *f)
-{
-    Piecemeal__ShaderProfile *shader = &f->shader[1];
-    make_zero(f);
-    shader->kind = PM_KIND_TIMING;
-    shader->space = 1;
-    shader->at_most_once.len = 0;
-    shader->n_point = shader->n_calls = shader->n_entry_lanes = shader->n_entry_subgroups = 1;
-    shader->n_counts = 3;
-    f->environment[1].vendor_id = 0x10de;
-    f->subgroups[1][0] = 100;
-}
-
-static void make_constant(struct fixture *f)
-{
-    f->shader[1].kind = PM_KIND_CONSTANT;
-    f->shader[1].at_most_once.len = 0;
-}
-
-static void spoil(struct fixture *f, int which)
+static void spoil(struct message *f, int which)
 {
     Piecemeal__ShaderProfile *shader = &f->shader[1];
     static const uint8_t bytes[4] = {1, 2, 3, 4};
@@ -198,93 +117,93 @@ static void spoil(struct fixture *f, int which)
         shader->kind = PM_KIND_ZERO;
         break;
     case 32:
-        make_zero(f);
+        message_make_zero(f);
         f->counts[1][4] = 101;
         break;
     case 33:
-        make_zero(f);
+        message_make_zero(f);
         f->counts[1][0] = 101;
         break;
     case 34:
         shader->flags = PM_PROFILE_NO_QUADS;
         break;
     case 35:
-        make_timing(f);
+        message_make_timing(f);
         shader->space = 12;
         break;
     case 36:
-        make_timing(f);
+        message_make_timing(f);
         shader->at_most_once.len = 1;
         break;
     case 37:
-        make_timing(f);
+        message_make_timing(f);
         shader->flags = PM_PROFILE_OCCLUDED;
         break;
     case 38:
-        make_timing(f);
+        message_make_timing(f);
         f->subgroups[1][0] = 99;
         break;
     case 39:
-        make_timing(f);
+        message_make_timing(f);
         f->counts[1][PM_TIMING_ORIGINAL] = 0;
         break;
     case 40:
-        make_timing(f);
+        message_make_timing(f);
         f->lanes[1][0] = f->subgroups[1][0] = 0;
         break;
     case 41:
-        make_timing(f);
+        message_make_timing(f);
         f->counts[1][PM_TIMING_ORIGINAL] = f->counts[1][PM_TIMING_VARIANT] = 0;
         f->counts[1][PM_TIMING_SPREAD] = 1;
         break;
     case 42:
-        make_timing(f);
+        message_make_timing(f);
         f->environment[1].subgroup_size = 0;
         break;
     case 43:
-        make_timing(f);
+        message_make_timing(f);
         shader->original = (ProtobufCBinaryData){23, f->key[0]};
         break;
     case 44:
         shader->original = (ProtobufCBinaryData){24, f->key[1]};
         break;
     case 45:
-        make_zero(f);
+        message_make_zero(f);
         shader->candidates = 11;
         break;
     case 46:
-        make_zero(f);
+        message_make_zero(f);
         shader->candidates = 12 + (1u << PM_LEFT_OUT_BITS);
         break;
     case 47:
-        make_zero(f);
+        message_make_zero(f);
         shader->candidates = UINT32_MAX;
         break;
     case 48:
         shader->candidates = 12;
         break;
     case 49:
-        make_timing(f);
+        message_make_timing(f);
         shader->candidates = 1;
         break;
     case 50:
-        make_constant(f);
+        message_make_constant(f);
         shader->at_most_once.len = 2;
         break;
     case 51:
-        make_constant(f);
+        message_make_constant(f);
         f->counts[1][3 + PM_CONSTANT_SAME] = 101;
         break;
     case 52:
-        make_constant(f);
+        message_make_constant(f);
         f->counts[1][3 + PM_CONSTANT_ZERO] = 101;
         break;
     case 53:
-        make_constant(f);
+        message_make_constant(f);
         f->environment[1].device_id = 1;
         break;
     case 54:
-        make_constant(f);
+        message_make_constant(f);
         shader->candidates = 12;
         break;
     case 55:
@@ -311,7 +230,7 @@ static void spoil(struct fixture *f, int which)
         f->counts[1][4] = 0;
         break;
     case 61:
-        make_zero(f);
+        message_make_zero(f);
         shader->n_lanes_alone = 3;
         f->alone[1][2] = 1;
         break;
@@ -397,8 +316,8 @@ static void refuses_what_cannot_be(void **state)
 {
     (void)state;
     for (int which = -1; which < (int)(sizeof(refusals) / sizeof(refusals[0])); which++) {
-        struct fixture f;
-        fixture_init(&f);
+        struct message f;
+        message_init(&f);
         spoil(&f, which);
         uint8_t wire[4096];
         size_t size = piecemeal__profile__get_packed_size(&f.profile);
@@ -431,8 +350,8 @@ static void refuses_games_that_no_path_can_have(void **state)
     (void)state;
     static const char *const games[] = {".", "..", "...", ".a", " "};
     for (size_t i = 0; i < sizeof(games) / sizeof(games[0]); i++) {
-        struct fixture f;
-        fixture_init(&f);
+        struct message f;
+        message_init(&f);
         f.profile.game = (char *)(uintptr_t)games[i];
         uint8_t wire[4096];
         size_t size = piecemeal__profile__pack(&f.profile, wire);
@@ -452,11 +371,11 @@ static void refuses_zero_bytes_in_names(void **state)
     static const char *const names[] = {"gXme", "scXne", "versXon"};
     (void)state;
     for (int which = 0; which < 3; which++) {
-        struct fixture f;
+        struct message f;
         uint8_t wire[4096];
         struct pm_profile profile;
         struct pm_error error = {0};
-        fixture_init(&f);
+        message_init(&f);
         char **const fields[] = {&f.profile.game, &f.profile.scene, &f.profile.layer_version};
         *fields[which] = (char *)(uintptr_t)names[which];
         const size_t size = piecemeal__profile__pack(&f.profile, wire);
@@ -470,175 +389,12 @@ static void refuses_zero_bytes_in_names(void **state)
     }
 }
 
-static void takes_every_kind(void **state)
-{
-    (void)state;
-    static void (*const kinds[])(struct fixture *) = {make_zero, make_timing, make_constant};
-    static const enum pm_kind made[] = {PM_KIND_ZERO, PM_KIND_TIMING, PM_KIND_CONSTANT};
-    for (int which = 0; which < 3; which++) {
-        struct fixture f;
-        fixture_init(&f);
-        kinds[which](&f);
-        uint8_t wire[4096];
-        size_t size = piecemeal__profile__pack(&f.profile, wire);
-        struct pm_arena *arena = pm_arena_create(0);
-        struct pm_profile profile;
-        struct pm_error error = {0};
-        if (!pm_profile_decode(wire, size, NULL, arena, &profile, &error))
-            fail_msg("%s", error.message);
-        assert_int_equal(profile.shaders[1].kind, made[which]);
-        assert_int_equal(profile.shaders[1].points[0].counts[1], 90);
-        pm_arena_destroy(arena);
-    }
-}
-
-/* Nobody before can read it, so it is there only where lanes were counted alone. */
-static void says_which_lanes_were_counted_alone(void **state)
-{
-    (void)state;
-    for (int which = 0; which < 2; which++) {
-        struct pm_point_counts points[] = {
-            {.point = 0, .entry_lanes = 64, .entry_subgroups = 8, .counts = {40, 8, 6}},
-            {.point = 1, .entry_lanes = 64, .entry_subgroups = 8, .counts = {50, 16, 5}}};
-        const struct pm_shader_profile shader = {.environment.subgroup_size = 8,
-                                                 .kind = PM_KIND_BLOCK,
-                                                 .space = 2,
-                                                 .points = points,
-                                                 .point_count = 2};
-        const struct pm_profile profile = {.game = "game",
-                                           .scene = "",
-                                           .layer_version = "",
-                                           .shaders = &shader,
-                                           .shader_count = 1};
-        struct pm_arena *arena = pm_arena_create(0);
-        struct pm_profile decoded;
-        struct pm_buffer wire, json;
-        struct pm_error error;
-        points[1].lanes_alone = which ? 30 : 0;
-        pm_buffer_init(&wire, 1 << 16);
-        pm_buffer_init(&json, 1 << 16);
-        assert_true(pm_profile_encode(&profile, &wire, &error));
-        assert_true(pm_profile_decode(wire.data, wire.size, NULL, arena, &decoded, &error));
-        assert_memory_equal(decoded.shaders[0].points, points, sizeof(points));
-        Piecemeal__Profile *message = piecemeal__profile__unpack(NULL, wire.size, wire.data);
-        assert_int_equal(message->shaders[0]->n_lanes_alone, which ? 2 : 0);
-        piecemeal__profile__free_unpacked(message, NULL);
-        assert_true(pm_profile_to_json(&decoded, &json, &error));
-        assert_int_equal(strstr((const char *)json.data, "lanes_alone") != NULL, which);
-        pm_buffer_finish(&wire);
-        pm_buffer_finish(&json);
-        pm_arena_destroy(arena);
-    }
-}
-
-/* What nobody before can read is there only where it says something. */
-static void says_what_is_left_alone(void **state)
-{
-    (void)state;
-    for (int which = 0; which < 2; which++) {
-        struct pm_profile profile = {.game = "game", .scene = "", .layer_version = ""}, decoded;
-        struct pm_arena *arena = pm_arena_create(0);
-        struct pm_buffer wire, json;
-        struct pm_error error = {0};
-        pm_buffer_init(&wire, 1 << 20);
-        pm_buffer_init(&json, 1 << 20);
-        profile.left_alone[PM_LEFT_ALONE_LARGE] = which ? PM_LEFT_ALONE_MOST : 0;
-        if (!pm_profile_encode(&profile, &wire, &error) ||
-            !pm_profile_decode(wire.data, wire.size, NULL, arena, &decoded, &error))
-            fail_msg("%s", error.message);
-        assert_memory_equal(decoded.left_alone, profile.left_alone, sizeof(decoded.left_alone));
-        Piecemeal__Profile *message = piecemeal__profile__unpack(NULL, wire.size, wire.data);
-        assert_int_equal(message->n_left_alone, which ? PM_LEFT_ALONE_LARGE + 1 : 0);
-        piecemeal__profile__free_unpacked(message, NULL);
-        assert_true(pm_profile_to_json(&decoded, &json, &error));
-        assert_true(pm_buffer_append(&json, "", 1));
-        assert_int_equal(strstr((const char *)json.data, "left_alone") != NULL, which);
-        assert_int_equal(strstr((const char *)json.data, "\"large\":\t65536") != NULL, which);
-        pm_buffer_finish(&wire);
-        pm_buffer_finish(&json);
-        pm_arena_destroy(arena);
-    }
-}
-
-/* Also the words that an uploader reads: nothing where nothing is known, as in files from before.
- */
-static void says_how_many_are_left_out(void **state)
-{
-    (void)state;
-    static const struct {
-        uint32_t candidates;
-        const char *said;
-    } cases[] = {{0, NULL}, {12, "\"left_out\":\t0"}, {179, "\"left_out\":\t167"}};
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        struct fixture f;
-        fixture_init(&f);
-        make_zero(&f);
-        f.shader[1].candidates = cases[i].candidates;
-        uint8_t wire[4096];
-        const size_t size = piecemeal__profile__pack(&f.profile, wire);
-        struct pm_arena *arena = pm_arena_create(0);
-        struct pm_profile profile;
-        struct pm_buffer json;
-        struct pm_error error = {0};
-        pm_buffer_init(&json, 1 << 20);
-        if (!pm_profile_decode(wire, size, NULL, arena, &profile, &error))
-            fail_msg("%s", error.message);
-        assert_int_equal(profile.shaders[0].candidates, 0);
-        assert_int_equal(profile.shaders[1].candidates, cases[i].candidates);
-        assert_true(pm_profile_to_json(&profile, &json, &error));
-        assert_true(pm_buffer_append(&json, "", 1));
-        const char *found = strstr((const char *)json.data, "left_out");
-        assert_int_equal(found != NULL, cases[i].said != NULL);
-        if (cases[i].said)
-            assert_memory_equal(found - 1, cases[i].said, strlen(cases[i].said));
-        pm_buffer_finish(&json);
-        pm_arena_destroy(arena);
-    }
-}
-
-static void the_callers_limits_hold(void **state)
-{
-    (void)state;
-    struct fixture f;
-    fixture_init(&f);
-    uint8_t wire[4096];
-    size_t size = piecemeal__profile__pack(&f.profile, wire);
-    struct pm_arena *arena = pm_arena_create(0);
-    struct pm_profile profile;
-    struct pm_error error;
-    struct pm_profile_limits limits = pm_profile_limits_default;
-    limits.shaders = 1;
-    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
-    assert_string_equal(error.message, "profile: field shaders has 2 elements, more than 1");
-    assert_int_equal(error.code, PM_ERROR_LIMIT);
-    limits = pm_profile_limits_default;
-    limits.points_per_shader = 2;
-    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
-    assert_int_equal(error.code, PM_ERROR_LIMIT);
-    limits = pm_profile_limits_default;
-    limits.space = 11;
-    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
-    assert_int_equal(error.code, PM_ERROR_LIMIT);
-    limits = pm_profile_limits_default;
-    limits.name_bytes = 3;
-    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
-    limits = pm_profile_limits_default;
-    limits.decompressed_bytes = size - 1;
-    assert_false(pm_profile_decode(wire, size, &limits, arena, &profile, &error));
-    pm_arena_destroy(arena);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(refuses_what_cannot_be),
         cmocka_unit_test(refuses_games_that_no_path_can_have),
         cmocka_unit_test(refuses_zero_bytes_in_names),
-        cmocka_unit_test(takes_every_kind),
-        cmocka_unit_test(says_how_many_are_left_out),
-        cmocka_unit_test(says_which_lanes_were_counted_alone),
-        cmocka_unit_test(says_what_is_left_alone),
-        cmocka_unit_test(the_callers_limits_hold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,21 +22,18 @@
 #include "tests/shader_rewrite/differential/adversary_constants.h"
 #include "tests/shader_rewrite/differential/debug_information.h"
 #include "tests/shader_rewrite/differential/differential.h"
+#include "tests/shader_rewrite/differential/hangs.h"
 #include "tests/shader_rewrite/gpu_driver.h"
 #include "tests/shader_rewrite/instrument/sums.h"
 #include "tests/shader_rewrite/spirv_text.h"
 #include "tests/shader_rewrite/translated.h"
 #include "tests/temporary.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <spirv/unified1/spirv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/time.h>
-#include <unistd.h>
 
 #include "tests/cmocka_includes.h"
 
@@ -45,11 +42,9 @@
 enum { SEEDS = 12, SECONDS_RUN = 200, SECONDS_WAITED = 3600, MOST_POINTS = 12 };
 
 static struct differential differential;
-static uint64_t first_seed = 1, seed_count = SEEDS, seed_running;
+static uint64_t first_seed = 1, seed_count = SEEDS;
 static const char *beyond_choice = "half";
 static bool only_specialized, only_blocks;
-static const char *running_name; /* what runs, should it hang */
-static struct pm_words running;
 /* A uniform buffer of the random shaders' is an array of floats without gaps. */
 static const struct pm_target target = {.vulkan_minor = 3, .uniform_buffer_standard_layout = true};
 
@@ -145,8 +140,7 @@ static bool check_variant(struct trial *t, const char *name, const struct pm_wor
     char text[128];
     size_t first = 0;
     seen.variants++;
-    running = *variant;
-    running_name = name;
+    hangs_runs(name, variant);
     if (!pm_validate(variant->data, variant->count, &target, &error)) {
         keep_variant(t, variant);
         return wrong(t, name, error.message);
@@ -470,8 +464,7 @@ static bool run_trial(struct trial *t)
     if (!pm_validate(t->original.data, t->original.count, &target, &error))
         return wrong(t, "original", error.message);
     differential_inputs(&differential, t->seed, t->options.specials);
-    running = t->original;
-    running_name = "original";
+    hangs_runs("original", &t->original);
     differential_run(&differential, &t->original, t->options.stage, NULL, &t->expected);
     seen.shaders++;
     if (only_blocks)
@@ -526,42 +519,17 @@ static void report(struct trial *t)
     fail_msg("%s", text);
 }
 
-/* Says what hangs and leaves it in the current folder. */
-static void on_alarm(int signal)
-{
-    (void)signal;
-    static const char path[] = "hangs.spv";
-    char text[128];
-    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    ssize_t written = write(file, running.data, running.count * sizeof(uint32_t));
-    int size = snprintf(text, sizeof(text), "seed %" PRIu64 " hangs (%s), see %s\n", seed_running,
-                        running_name, path);
-    written += write(STDERR_FILENO, text, (size_t)size);
-    _exit(written < 0 ? 3 : 4);
-}
-
-static void set_alarms(unsigned run, unsigned waited)
-{
-    const struct itimerval processor = {.it_value = {.tv_sec = run}};
-    alarm(waited);
-    assert_int_equal(setitimer(ITIMER_PROF, &processor, NULL), 0);
-}
-
 static void test_random_shaders(void **state)
 {
     (void)state;
-    signal(SIGALRM, on_alarm);
-    signal(SIGPROF, on_alarm);
     for (uint64_t i = 0; i < seed_count; i++) {
-        seed_running = first_seed + i;
-        set_alarms(SECONDS_RUN, SECONDS_WAITED);
-        struct trial *t = begin_trial(seed_running, RANDOM_SHADER_STATEMENTS);
+        hangs_watch(first_seed + i, SECONDS_RUN, SECONDS_WAITED);
+        struct trial *t = begin_trial(first_seed + i, RANDOM_SHADER_STATEMENTS);
         if (!run_trial(t))
             report(t);
         finish_trial(t);
     }
-    set_alarms(0, 0);
-    seed_running = 0;
+    hangs_rest();
     printf("%" PRIu64 " shaders; with profiles %" PRIu64 " combinations, %" PRIu64
            " transforms; %" PRIu64 " with known words, %" PRIu64 " behind guards; %" PRIu64
            " changes by blocks; %" PRIu64 " variants run, %" PRIu64
@@ -583,8 +551,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    if (seed_running)
-        fprintf(stderr, "the last seed was %" PRIu64 "\n", seed_running);
+    hangs_say_last();
     differential_destroy(&differential);
     return 0;
 }

@@ -3,6 +3,7 @@
  * the same thread (HAZARDS 13). Of a queue that the driver synchronizes we hold our record. */
 #include "base/clock.h"
 #include "layer/core/compiler.h"
+#include "layer/core/fenced_submit.h"
 #include "layer/core/signal_handler.h"
 #include "layer/core/trace.h"
 #include "layer/counts/constant_source.h"
@@ -260,7 +261,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueSubmit(VkQueue handle, uint32_t count,
     enter(queue, count, infos);
     const uint64_t told = pick_all(queue, count, infos);
     submit_all(queue, count, infos, 1);
-    VkResult result = pm_checked(device, device->dispatch.QueueSubmit(handle, count, infos, fence));
+    VkResult result = pm_checked(device, pm_fenced_submit(device, handle, count, infos, fence));
     if (result == VK_SUCCESS) {
         submitted(queue, fence);
     } else {
@@ -283,7 +284,8 @@ static VkResult submit2(struct pm_device *device, PFN_vkQueueSubmit2 next, VkQue
     enter2(queue, count, infos);
     const uint64_t told = pick_all2(queue, count, infos);
     submit_all2(queue, count, infos, 1);
-    VkResult result = pm_checked(device, next(handle, count, infos, fence));
+    VkResult result =
+        pm_checked(device, pm_fenced_submit2(device, next, handle, count, infos, fence));
     if (result == VK_SUCCESS) {
         submitted(queue, fence);
     } else {

@@ -1,5 +1,6 @@
 #include "layer/frame/binding.h"
 
+#include "layer/frame/put_off.h"
 #include "layer/shader/variant_make.h"
 
 /* What may be bound in the recording at the place, but for what is bound there. */
@@ -241,13 +242,30 @@ static void put_back_at(struct pm_command *command, int point, uint32_t ended)
 
 /* One of a kind that has not ended may not be bound again where it has outlived its render pass
  * instance (pm_trial_pass_ended), or was bound before there were queries that see it, or a pipeline
- * that leaves more states (dynamic_states.h). It waits for a bind: the game may have set states for
- * what it binds next, which another bind would unset. */
+ * that leaves more states (dynamic_states.h). It waits for a bind, or where a query must not see it
+ * for a draw: the game may have set states for what it binds next, which another bind would unset.
+ */
 void pm_binding_put_back(struct pm_command *command, uint32_t ended)
 {
     for (int point = 0; point < PM_BIND_POINTS; point++)
         if ((command->bound[point].kind & ended) != 0 || pm_binding_may_be_again(command, point))
             put_back_at(command, point, ended);
+}
+
+/* Whether a query sees what is bound for draws, though it must not. */
+static bool is_seen(const struct pm_command *command)
+{
+    const struct pm_bound *bound = &command->bound[PM_GRAPHICS];
+    return command->active_queries > 0 && bound->pipeline != NULL &&
+           (bound->kind & pm_binding_allowed(command, PM_GRAPHICS)) == 0;
+}
+
+void pm_binding_put_back_at_draw(struct pm_command *command)
+{
+    if ((command->active & PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK)) != 0)
+        return;
+    put_back_at(command, PM_GRAPHICS, 0);
+    pm_put_off_end(command);
 }
 
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition)
@@ -257,6 +275,8 @@ void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition co
     else
         command->active |= PM_CONDITION(condition);
     pm_binding_put_back(command, 0);
+    if (is_seen(command))
+        pm_put_off_begin(command);
     if (command->pass.place != PM_PLACE_OUTSIDE)
         command->pass.place = PM_PLACE_PASS;
 }
@@ -272,8 +292,8 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
 {
     if (condition != PM_ACTIVE_QUERY)
         command->active &= ~PM_CONDITION(condition);
-    else if (command->active_queries > 0)
-        command->active_queries--;
+    else if (command->active_queries > 0 && --command->active_queries == 0)
+        pm_put_off_cancel(command);
 }
 
 void pm_binding_sample_pushed(struct pm_command *command, int point)

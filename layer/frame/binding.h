@@ -204,14 +204,18 @@ static inline bool pm_binding_may_be_again(const struct pm_command *command, int
  */
 void pm_binding_put_back(struct pm_command *command, uint32_t ended);
 
-/* Something begins that must not see a variant: puts back what it does not allow. Nothing of the
- * render pass instance is tried any more. condition: one that pm_command.active has, or
- * PM_ACTIVE_QUERY, which may begin several times. */
+/* Something begins that must not see a variant: puts back what it does not allow, or has the next
+ * draw in a query do so (put_off.h). Nothing of the render pass instance is tried any more.
+ * condition: one that pm_command.active has, or PM_ACTIVE_QUERY, which may begin several times. */
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition);
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
 
-/* The same for PM_ACTIVE_GENERATED_COMMANDS, which run with what is bound at the point and name the
- * game's own: there that is bound, whatever states it leaves. */
+/* A draw comes that something was put off to: puts back what its query must not see. Where nothing
+ * can be bound, in transform feedback, it is put off further. */
+void pm_binding_put_back_at_draw(struct pm_command *command);
+
+/* The same as pm_binding_obstacle_begins for PM_ACTIVE_GENERATED_COMMANDS, which run with what is
+ * bound at the point and name the game's own: there that is bound, whatever states it leaves. */
 void pm_binding_generated_begins(struct pm_command *command, int point);
 
 /* Whether an instrumented variant may be bound for the next call. */

@@ -142,6 +142,7 @@ struct pm_command {
     /* Nothing is sampled or timed in the recording and no pushes are followed, and nothing is
      * active that could see a variant: what is bound may go to `lately`. It implies `touched`. */
     bool plain;
+    bool put_off; /* the next draw puts back the game's own pipeline (put_off.h) */
     struct pm_lately lately;
     struct pm_bound bound[PM_BIND_POINTS];
     uint64_t watched; /* by any of them */
@@ -202,7 +203,7 @@ static inline bool pm_command_holds(const struct pm_command *command)
 {
     return command->use_count > 0 || command->hold_count > 0 ||
            command->timings != PM_TIMING_NONE || command->predicated != NULL ||
-           command->scratch.held != 0 || pm_command_takes_part(command);
+           command->scratch.held != 0 || command->put_off || pm_command_takes_part(command);
 }
 
 /* ---- pools and their buffers; nothing is found by a handle that was forgotten ---- */

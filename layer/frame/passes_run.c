@@ -69,10 +69,11 @@ const struct pm_passes *pm_passes_proven(struct pm_command *command, const uint3
 
 void pm_passes_count_down(struct pm_command *command)
 {
+    const bool each = command->put_off || pm_passes_are_wanted(command);
     if (command->recording == PM_RECORDING_TRACKED)
-        command->countdown = pm_passes_are_wanted(command) ? 1 : PM_NEVER;
+        command->countdown = each ? 1 : PM_NEVER;
     else if (command->recording == PM_RECORDING_SAMPLED)
-        pm_command_look_at_each(command, pm_passes_are_wanted(command));
+        pm_command_look_at_each(command, each);
 }
 
 static void bind(const struct pm_command *command, const struct pm_built *built)

@@ -26,7 +26,7 @@ const struct pm_passes *pm_passes_proven(struct pm_command *command, const uint3
 bool pm_passes_are_wanted(const struct pm_command *command);
 
 /* Behind pm_binding_stand, and behind a call that was looked at: in a recording of which nothing is
- * timed, sets when the next one is. */
+ * timed, sets when the next one is; also for what is put off (put_off.h). */
 void pm_passes_count_down(struct pm_command *command);
 
 /* Dispatches them, and binds what stands; but for those of a trial, behind which

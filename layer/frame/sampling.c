@@ -267,15 +267,20 @@ enum { FIRST_FRAMES = 16 };
 enum { LOADING_PIPELINES = 32 };
 #define LOADING_TIME (PM_SECOND / 4)
 
+void pm_sampling_begin_put_off(struct pm_sampling *sampling)
+{
+    pthread_mutex_lock(&sampling->lock);
+    atomic_fetch_add(&sampling->recording, 1);
+    set_armed(sampling, true);
+    pthread_mutex_unlock(&sampling->lock);
+}
+
 bool pm_sampling_begin_kept(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
         atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed) || sampling->share <= 0)
         return false;
-    pthread_mutex_lock(&sampling->lock);
-    atomic_fetch_add(&sampling->recording, 1);
-    set_armed(sampling, true);
-    pthread_mutex_unlock(&sampling->lock);
+    pm_sampling_begin_put_off(sampling);
     return true;
 }
 

@@ -53,7 +53,8 @@ struct pm_sampling {
 
     /* What the threads write as recordings begin and end. */
     _Alignas(PM_CACHE_LINE) _Atomic uint32_t recording; /* recordings under way that are sampled or
-                                                           timed */
+                                                           timed, and once more those in which
+                                                           something is put off (put_off.h) */
     _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
                                  command buffers concerns us */
     _Atomic int64_t begins;   /* outside windows: begins until one is sampled */
@@ -274,7 +275,12 @@ static inline uint64_t pm_sampling_trial_heartbeat(const struct pm_sampling *sam
 /* From now on the hooks stay armed, for dispatches that run in several passes. */
 void pm_sampling_run_in_passes(struct pm_sampling *sampling);
 
-/* A recording that is sampled or timed ended, one way or another. */
+/* Draws of a recording are to be looked at, whether it is sampled or timed or neither: the hooks
+ * are armed from here on, and pm_sampling_end is owed. */
+void pm_sampling_begin_put_off(struct pm_sampling *sampling);
+
+/* A recording that is sampled or timed ended, one way or another; or nothing is put off in it any
+ * more. */
 void pm_sampling_end(struct pm_sampling *sampling);
 
 /* A seed for a command buffer's own random sequence. */

@@ -33,6 +33,8 @@ struct pm_sampled_call pm_sampled_call_begins(struct pm_command *command, int po
                                               const uint32_t *groups)
 {
     struct pm_sampled_call call = {.timed = {.measurement = PM_TIMING_NONE}};
+    if (command->put_off && point == PM_GRAPHICS)
+        pm_binding_put_back_at_draw(command);
     if (command->recording == PM_RECORDING_TIMED)
         call.timed = pm_trial_call_begins(command, point, groups);
     else if (command->recording == PM_RECORDING_SAMPLED && pm_command_is_through(command))

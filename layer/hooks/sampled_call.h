@@ -1,7 +1,8 @@
 /*
  * A draw or dispatch at which its recording's countdown was through: it runs with an instrumented
  * variant, or may in some submissions (frame/predicated.h), or is timed for a trial, or runs in
- * several passes (frame/passes_run.h), and what was bound is put back.
+ * several passes (frame/passes_run.h), and what was bound is put back; or it runs with the game's
+ * own pipeline, which was to be put back before (frame/put_off.h).
  *
  * Thread safety: the command buffer's, Vulkan's external synchronization.
  */

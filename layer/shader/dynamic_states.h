@@ -3,7 +3,7 @@
  * state that it does not leave (the specification, Dynamic State). The game may set states for its
  * next pipeline before it binds that, so what is bound in the place of a pipeline may be bound or
  * put back away from the pipeline's own draws only where it leaves all that any other leaves. A
- * pipeline that is made while others are recorded may come too late for these.
+ * pipeline that is made while others are recorded may come too late for what was put back before.
  *
  * What a part of a pipeline lists of another part's states is ignored by Vulkan (vkspec,
  * VkPipelineDynamicStateCreateInfo and Graphics Pipeline Libraries).

@@ -179,10 +179,11 @@ static inline bool pm_pipeline_may_be_bound_again(const struct pm_pipeline *pipe
            pm_dynamic_states_are_all(&pipeline->device->pipelines->dynamic, pipeline->dynamic);
 }
 
-/* Whether nothing may stand for it: a query may begin that would see it, and it could not be put
- * back. Before the device has a pool of such queries none can; what was bound then stays until the
- * game binds again. Direct3D games over DXVK always might make one, and hardly ever do; DXVK does
- * so right before the first such query begins, which then runs with what was bound. */
+/* Whether nothing may stand for it: a query may begin that would see it, and it could be put back
+ * at a draw alone (frame/put_off.h), up to which draws would cost more. Before the device has a
+ * pool of such queries none can; what was bound then is put back so. Direct3D games over DXVK
+ * always might make one, and hardly ever do; DXVK does so right before the first such query begins.
+ */
 static inline bool pm_pipeline_stands_itself(const struct pm_pipeline *pipeline)
 {
     return !pm_pipeline_may_be_bound_again(pipeline) &&

@@ -75,7 +75,7 @@ static bool cover_side(struct pm_command *command, int point, enum pm_binding ki
 /* While a call may have to be timed every one takes the long way. */
 static void count_down(struct pm_command *command)
 {
-    command->countdown = pm_session_of(command, PM_COMPUTE) != NULL ||
+    command->countdown = command->put_off || pm_session_of(command, PM_COMPUTE) != NULL ||
                                  candidate_of(command, PM_COMPUTE) != NULL ||
                                  pm_passes_are_wanted(command) ||
                                  (command->pass.place == PM_PLACE_TIMED_DRAWS &&
@@ -487,7 +487,8 @@ void pm_trial_pass_ended(struct pm_device *device, VkCommandBuffer handle)
         pm_timing_end(command, pass->measurement, &pass->timed);
     pm_trials_pass_was(device->trials, pass->slot, pass->worth);
     pass->place = PM_PLACE_OUTSIDE;
-    /* Else it stays until the game binds another: what the game has set since may be for that. */
+    /* Else it stays until the game binds another, or a draw comes that a query sees (put_off.h):
+     * what the game has set since may be for what it binds next. */
     if (pm_binding_may_be_again(command, PM_GRAPHICS))
         pm_binding_put_back(command, PM_BINDING_TRIAL_PASS);
     count_down(command);

@@ -34,6 +34,24 @@ static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoi
     world->binds++;
 }
 
+/* A draw is waited for, while there is a query. */
+void pm_put_off_begin(struct pm_command *command)
+{
+    assert_true(world->left && command->active_queries > 0);
+    command->put_off = true;
+}
+
+void pm_put_off_end(struct pm_command *command)
+{
+    command->put_off = false;
+}
+
+void pm_put_off_cancel(struct pm_command *command)
+{
+    assert_int_equal(command->active_queries, 0);
+    command->put_off = false;
+}
+
 static struct pm_variant variant;
 
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing)
@@ -125,7 +143,7 @@ void binding_check(void)
         const uint64_t expected =
             i == PM_GRAPHICS && world->tried ? binding_handle(CANDIDATE, TRIAL) : world->stands[i];
         assert_int_equal(world->driver[i], expected);
-        if (!binding_may_rebind())
+        if (!binding_may_rebind() && !(i == PM_GRAPHICS && world->left))
             assert_int_equal(binding_kind(world->driver[i]), GAME);
         /* What this is all about. */
         if (binding_kind(world->driver[i]) == FITTING)
@@ -157,18 +175,41 @@ void binding_bind(int point, int pipeline)
     }
     world->game[point] = game;
     world->watching[point] = pipeline == WATCHING;
-    world->stands[point] = !binding_may_rebind()    ? game
-                           : pipeline == PROVEN_ONE ? binding_handle(PROVEN_ONE, PROVEN)
-                           : pipeline == WATCHING   ? binding_watching_stands(point)
-                                                    : game;
+    world->stands[point] = !binding_may_rebind() ? game
+                           : pipeline == PROVEN_ONE || pipeline == LEAVING_FEWER
+                               ? binding_handle(pipeline, PROVEN)
+                           : pipeline == WATCHING ? binding_watching_stands(point)
+                                                  : game;
     if (known == NULL)
         assert_int_equal(world->driver[point], game);
-    if (point == PM_GRAPHICS)
-        world->tried = takes_turn;
+    if (point != PM_GRAPHICS)
+        return;
+    world->tried = takes_turn;
+    world->fewer = pipeline == LEAVING_FEWER;
+    world->left = false;
+}
+
+/* A draw comes, as pm_sampled_call_begins has it. In a query it runs with the game's own, but where
+ * nothing can be bound. */
+static void draw_comes(void)
+{
+    const bool must = world->left && world->queries > 0;
+    const uint32_t binds = world->binds;
+    assert_true(!must || world->command.put_off);
+    if (world->command.put_off)
+        pm_binding_put_back_at_draw(&world->command);
+    if (must && !world->feedback) {
+        world->stands[PM_GRAPHICS] = world->game[PM_GRAPHICS];
+        world->left = false;
+    }
+    assert_int_equal(world->binds - binds, must && !world->feedback);
+    assert_int_equal(world->command.put_off, world->feedback && world->command.put_off);
 }
 
 void binding_call(int point)
 {
+    if (point == PM_GRAPHICS)
+        draw_comes();
     const uint64_t before = world->driver[point];
     const bool known = world->stands[point] != 0 && world->command.bound[point].pipeline != NULL;
     const uint32_t binds = world->binds;
@@ -217,7 +258,12 @@ void binding_obstacle(enum pm_condition condition)
 {
     uint32_t changed = 0;
     for (int i = 0; i < PM_BIND_POINTS; i++) {
-        changed += world->stands[i] != 0 && binding_kind(world->driver[i]) != GAME;
+        const bool variant_stands = world->stands[i] != 0 && binding_kind(world->driver[i]) != GAME;
+        if (i == PM_GRAPHICS && world->fewer && variant_stands) {
+            world->left = true;
+            continue;
+        }
+        changed += variant_stands;
         if (world->stands[i] != 0)
             world->stands[i] = world->game[i];
     }
@@ -225,6 +271,33 @@ void binding_obstacle(enum pm_condition condition)
     pm_binding_obstacle_begins(&world->command, condition);
     assert_int_equal(world->binds - binds, changed);
     world->whole = world->of_draws = world->tried = false; /* nothing more is tried in the pass */
+}
+
+void binding_obstacle_ends(enum pm_condition condition)
+{
+    pm_binding_obstacle_ends(&world->command, condition);
+    assert_true(world->queries > 0 || !world->command.put_off);
+    if (binding_may_rebind())
+        world->left = false;
+}
+
+void binding_generated(void)
+{
+    const bool variant_stands = world->fewer && binding_kind(world->driver[PM_GRAPHICS]) != GAME;
+    if (variant_stands) {
+        const uint32_t binds = world->binds;
+        pm_binding_generated_begins(&world->command, PM_GRAPHICS);
+        assert_true(world->binds > binds);
+        for (int i = 0; i < PM_BIND_POINTS; i++)
+            if (world->stands[i] != 0)
+                world->stands[i] = world->game[i];
+        world->left = world->whole = world->of_draws = world->tried = false;
+    } else {
+        binding_obstacle(PM_ACTIVE_GENERATED_COMMANDS);
+    }
+    for (int i = 0; i < PM_BIND_POINTS; i++)
+        assert_true(world->stands[i] == 0 || binding_kind(world->driver[i]) == GAME);
+    pm_binding_obstacle_ends(&world->command, PM_ACTIVE_GENERATED_COMMANDS);
 }
 
 void binding_push(int layout, VkShaderStageFlags stages, uint32_t first, uint32_t count,
@@ -279,14 +352,17 @@ int binding_set_up(void **state)
         assert_non_null(pipelines[i]);
         pipelines[i]->device = device;
     }
-    const int proven[] = {PROVEN_ONE, WATCHING};
-    for (int i = 0; i < 2; i++) {
+    const int proven[] = {PROVEN_ONE, WATCHING, LEAVING_FEWER};
+    for (int i = 0; i < 3; i++) {
         atomic_store(&pipelines[proven[i]]->best, binding_handle(proven[i], PROVEN));
         atomic_store(&pipelines[proven[i]]->optimized, &standing[proven[i]]);
         standing[proven[i]].built.handle = binding_handle(proven[i], PROVEN);
     }
     device->pipelines = calloc(1, sizeof *device->pipelines);
     assert_non_null(device->pipelines);
+    static const VkGraphicsPipelineCreateInfo graphics = {0};
+    pipelines[LEAVING_FEWER]->graphics = &graphics;
+    atomic_store(&device->pipelines->dynamic.any[0], 1);
     struct pm_push_layouts *layouts = &device->pipelines->push_layouts;
     pm_push_layouts_init(layouts);
     const VkPushConstantRange ranges[] = {

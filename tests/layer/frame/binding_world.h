@@ -1,5 +1,5 @@
 /*
- * A recording whose bindings are looked at (layer/frame/binding.h), without a driver: three
+ * A recording whose bindings are looked at (layer/frame/binding.h), without a driver: four
  * pipelines, what binding.c calls, and what the test knows by itself of what must be bound. Each
  * step does to both what a command does, and fails the test where they part.
  */
@@ -11,7 +11,13 @@
 /* A handle's last digit says what it is of. */
 enum { GAME, PROVEN, TRIAL, INSTRUMENTED, FITTING, DIGITS = 16 };
 
-enum { PROVEN_ONE, CANDIDATE, WATCHING, PIPELINES };
+enum {
+    PROVEN_ONE,
+    CANDIDATE,
+    WATCHING,
+    LEAVING_FEWER, /* states to commands than others: bound again at its draws alone */
+    PIPELINES
+};
 
 /* What WATCHING's variant for push constants watches, and the values it wants. */
 enum { WORD = 3, OTHER_WORD = 9, VALUE = 42, OTHER_VALUE = 43 };
@@ -28,6 +34,8 @@ struct world {
     bool in_pass, whole, of_draws;
     uint32_t queries;
     bool feedback, is_protected;
+    bool fewer; /* LEAVING_FEWER is bound for draws, */
+    bool left;  /* and its variant still, though something is active that must not see it */
     bool watching[PM_BIND_POINTS]; /* WATCHING is bound */
     bool fits[PM_BIND_POINTS];     /* what was pushed is what its variant wants there */
     int ranges;                    /* pushed with last; 0: none that are known */
@@ -64,6 +72,10 @@ void binding_pass_begins(bool of_draws);
 void binding_pass_ends(void);
 /* Of what must not see a variant. */
 void binding_obstacle(enum pm_condition condition);
+/* A query, or transform feedback, which the caller has taken out of the world before. */
+void binding_obstacle_ends(enum pm_condition condition);
+/* Generated commands, which name what is bound for draws. */
+void binding_generated(void);
 /* Layouts: 1 and 2 have the ranges of WATCHING's, 3 has others, 4 is not known. fits: what is known
  * of the word afterwards; -1: what it was. */
 void binding_push(int layout, VkShaderStageFlags stages, uint32_t first, uint32_t count,

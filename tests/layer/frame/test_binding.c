@@ -1,6 +1,7 @@
 /* What is bound, over every short history of a recording: what a call ran with, that what was bound
- * is put back after each transition, once, and never where nothing can be bound; and that a variant
- * for values of push constants is bound exactly where they have these values. */
+ * is put back after each transition, once, and never where nothing can be bound; that what may not
+ * be put back there is at the next draw that a query would see; and that a variant for values of
+ * push constants is bound exactly where they have these values. */
 #include "tests/layer/frame/binding_world.h"
 
 #include "tests/cmocka_includes.h"
@@ -33,6 +34,7 @@ enum transition {
     PUSH_EQUAL_LAYOUT,   /* the right value, with a layout of the same ranges */
     PUSH_UNKNOWN_LAYOUT, /* the right value, with one that nothing is known of */
     FORGET_PUSHED,       /* as generated commands and secondaries do */
+    BIND_LEAVING_FEWER,
     TRANSITIONS
 };
 
@@ -48,6 +50,13 @@ static const uint8_t few[] = {
     QUERY_BEGINS,      QUERY_ENDS,
     FEEDBACK_BEGINS,   FEEDBACK_ENDS,
     GENERATED,
+};
+
+/* Those that what may not be put back at once is about. */
+static const uint8_t put_off[] = {
+    BIND_LEAVING_FEWER, BIND_PROVEN, BIND_COMPUTE,    DRAW,          DISPATCH,
+    QUERY_BEGINS,       QUERY_ENDS,  FEEDBACK_BEGINS, FEEDBACK_ENDS, PASS_BEGINS,
+    PASS_ENDS,          GENERATED,   SHADERS_BOUND,
 };
 
 static uint64_t histories;
@@ -96,8 +105,8 @@ static bool apply(enum transition transition)
     case QUERY_ENDS:
         if (world->queries == 0)
             return false;
-        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_QUERY);
         world->queries--;
+        binding_obstacle_ends(PM_ACTIVE_QUERY);
         return true;
     case FEEDBACK_BEGINS:
         if (!world->in_pass || world->feedback)
@@ -108,14 +117,13 @@ static bool apply(enum transition transition)
     case FEEDBACK_ENDS:
         if (!world->feedback)
             return false;
-        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_TRANSFORM_FEEDBACK);
         world->feedback = false;
+        binding_obstacle_ends(PM_ACTIVE_TRANSFORM_FEEDBACK);
         return true;
     case GENERATED:
-        binding_obstacle(PM_ACTIVE_GENERATED_COMMANDS);
-        for (int i = 0; i < PM_BIND_POINTS; i++)
-            assert_true(world->stands[i] == 0 || binding_kind(world->driver[i]) == GAME);
-        pm_binding_obstacle_ends(&world->command, PM_ACTIVE_GENERATED_COMMANDS);
+        if (world->feedback && world->left)
+            return false;
+        binding_generated();
         return true;
     case SHADERS_BOUND:
         for (int i = 0; i < PM_BIND_POINTS; i++) {
@@ -123,7 +131,12 @@ static bool apply(enum transition transition)
             world->stands[i] = 0;
             world->watching[i] = false;
         }
-        world->tried = false;
+        world->tried = world->fewer = world->left = false;
+        return true;
+    case BIND_LEAVING_FEWER:
+        if (world->feedback)
+            return false;
+        binding_bind(PM_GRAPHICS, LEAVING_FEWER);
         return true;
     case BIND_WATCHING:
     case BIND_WATCHING_COMPUTE:
@@ -197,6 +210,35 @@ static void what_is_bound_is_put_back(void **state)
     assert_true(histories > 100000);
 }
 
+/* What may not be bound again where a query begins is at the first draw that the query would see,
+ * once, and where none comes, or the game binds another before it, nothing is. */
+static void what_is_put_off_is_put_back_at_a_draw(void **state)
+{
+    (void)state;
+    histories = 0;
+    for (enum pm_condition i = PM_RECORDING_TRACKED; i <= PM_RECORDING_TIMED; i++) {
+        binding_start(i, false);
+        walk(LENGTH, put_off, sizeof put_off);
+    }
+    assert_true(histories > 100000);
+    for (int feedback = 0; feedback < 2; feedback++) {
+        binding_start(PM_RECORDING_TRACKED, false);
+        binding_bind(PM_GRAPHICS, LEAVING_FEWER);
+        binding_obstacle(PM_ACTIVE_QUERY);
+        world->queries++;
+        assert_true(world->left && world->command.put_off);
+        if (feedback)
+            assert_true(apply(PASS_BEGINS) && apply(FEEDBACK_BEGINS));
+        binding_call(PM_GRAPHICS);
+        assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), feedback ? PROVEN : GAME);
+        if (feedback)
+            assert_true(apply(FEEDBACK_ENDS));
+        binding_call(PM_GRAPHICS);
+        assert_int_equal(binding_kind(world->driver[PM_GRAPHICS]), GAME);
+        assert_false(world->command.put_off);
+    }
+}
+
 /* A variant for values of push constants is bound exactly where they have these values, whatever
  * comes between. */
 static void what_fits_is_bound(void **state)
@@ -217,6 +259,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_bound_is_put_back),
+        cmocka_unit_test(what_is_put_off_is_put_back_at_a_draw),
         cmocka_unit_test(what_fits_is_bound),
     };
     return cmocka_run_group_tests(tests, binding_set_up, binding_tear_down);

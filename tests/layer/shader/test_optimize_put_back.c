@@ -163,8 +163,9 @@ static void pools_of_sizes_hold_nothing_back(void **state)
 }
 
 /* Direct3D games over DXVK always might make such a pool, and their pipelines leave different
- * states to commands: they have their variants until there is one. What was bound before stays,
- * since a bind would unset what the game may have set for its next pipeline. */
+ * states to commands: they have their variants until there is one. What was bound before stays
+ * where nothing is drawn in a query, since a bind would unset what the game may have set for its
+ * next pipeline (frame/test_put_off_draws.c). */
 static void before_the_first_pool_all_are_replaced(void **state)
 {
     (void)state;

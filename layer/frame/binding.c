@@ -265,7 +265,7 @@ void pm_binding_put_back_at_draw(struct pm_command *command)
     if ((command->active & PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK)) != 0)
         return;
     put_back_at(command, PM_GRAPHICS, 0);
-    pm_put_off_end(command);
+    pm_command_put_off_ends(command);
 }
 
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition)
@@ -293,7 +293,7 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
     if (condition != PM_ACTIVE_QUERY)
         command->active &= ~PM_CONDITION(condition);
     else if (command->active_queries > 0 && --command->active_queries == 0)
-        pm_put_off_cancel(command);
+        pm_command_put_off_ends(command);
 }
 
 void pm_binding_sample_pushed(struct pm_command *command, int point)

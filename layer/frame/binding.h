@@ -208,6 +208,7 @@ void pm_binding_put_back(struct pm_command *command, uint32_t ended);
  * draw in a query do so (put_off.h). Nothing of the render pass instance is tried any more.
  * condition: one that pm_command.active has, or PM_ACTIVE_QUERY, which may begin several times. */
 void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition condition);
+/* Behind that of a query pm_passes_count_down is owed. */
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
 
 /* A draw comes that something was put off to: puts back what its query must not see. Where nothing

@@ -1,7 +1,6 @@
 #include "layer/frame/command.h"
 
 #include "layer/frame/predicated_calls.h"
-#include "layer/frame/put_off.h"
 #include "layer/memory/predicates.h"
 #include "layer/shader/shader_record.h"
 
@@ -409,8 +408,7 @@ void pm_command_end(struct pm_command *command)
 {
     struct pm_sampling *sampling = command->device->sampling;
     pm_command_look_at_each(command, false);
-    if (command->put_off)
-        pm_put_off_end(command);
+    pm_command_put_off_ends(command);
     const bool counted = command->recording == PM_RECORDING_SAMPLED && command->predicated == NULL;
     if (pm_command_takes_part(command)) {
         if (counted)

@@ -299,6 +299,16 @@ void pm_command_choose(struct pm_command *command, bool may_repeat, bool may_be_
  * next one that is sampled. */
 void pm_command_look_at_each(struct pm_command *command, bool each);
 
+/* Nothing is put off any more, if anything was (put_off.h): at a draw, behind the query, or where
+ * the recording ends. pm_passes_count_down is owed but in the last case. */
+static inline void pm_command_put_off_ends(struct pm_command *command)
+{
+    if (!command->put_off)
+        return;
+    command->put_off = false;
+    pm_sampling_end(command->device->sampling);
+}
+
 /* A call that is looked at; true: the countdown is through. */
 bool pm_command_is_through(struct pm_command *command);
 

@@ -16,13 +16,5 @@
 
 #include "layer/frame/command.h"
 
-/* Something is put off. */
+/* Something is put off, until pm_command_put_off_ends. */
 void pm_put_off_begin(struct pm_command *command);
-
-/* Nothing is any more, if anything was: at a draw, or where the recording ends. Its calls are
- * counted down anew behind that. */
-void pm_put_off_end(struct pm_command *command);
-
-/* The same between two calls: none of the queries is active any more that something was put off
- * for. */
-void pm_put_off_cancel(struct pm_command *command);

@@ -4,6 +4,7 @@
  * passed on in a few instructions.
  */
 #include "layer/frame/binding.h"
+#include "layer/frame/passes_run.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 
@@ -30,8 +31,10 @@ static void query_ends(struct pm_device *device, VkCommandBuffer handle, VkQuery
 {
     struct pm_command *command =
         changes_query(device, pool) ? pm_command_tracked(device, handle) : NULL;
-    if (command != NULL)
-        pm_binding_obstacle_ends(command, PM_ACTIVE_QUERY);
+    if (command == NULL)
+        return;
+    pm_binding_obstacle_ends(command, PM_ACTIVE_QUERY);
+    pm_passes_count_down(command);
 }
 
 /* X(name, (parameters), (arguments)) */

@@ -41,15 +41,9 @@ void pm_put_off_begin(struct pm_command *command)
     command->put_off = true;
 }
 
-void pm_put_off_end(struct pm_command *command)
+void pm_sampling_end(struct pm_sampling *of)
 {
-    command->put_off = false;
-}
-
-void pm_put_off_cancel(struct pm_command *command)
-{
-    assert_int_equal(command->active_queries, 0);
-    command->put_off = false;
+    assert_ptr_equal(of, sampling);
 }
 
 static struct pm_variant variant;

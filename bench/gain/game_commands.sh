@@ -1,5 +1,8 @@
 # shellcheck shell=bash
 # How Debian's games are started, without a screen's limits and without sound; sourced (bash), after local_sessions.sh.
+# Games that Debian does not have, or not with Vulkan: PM_QUAKE3E, Quake3e's program (built with USE_RENDERER_DLOPEN=0
+# RENDERER_DEFAULT=vulkan), which plays OpenArena; PM_DDNET_SHADERS, a folder with DDNet's shaders as SPIR-V
+# (prim.frag.spv, …), which Debian's package leaves out.
 PATH=$PATH:/usr/games
 
 zink=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true)
@@ -33,6 +36,28 @@ set_command() {
         need supertuxkart
         command=("${home[@]}" "${zink[@]}" supertuxkart --windowed --screensize=640x480 --race-now --track=hacienda
             --numkarts=4 --profile-laps=99 --seed=1 --unlock-all)
+        ;;
+    supertuxkart-vulkan)
+        need supertuxkart
+        command=("${home[@]}" supertuxkart --render-driver=vulkan --windowed --screensize=640x480 --race-now
+            --track=lighthouse --numkarts=4 --profile-laps=99 --seed=1 --unlock-all --no-sound)
+        ;;
+    quake3e | quake3e-costly)
+        need "${PM_QUAKE3E:-quake3e}" openarena
+        command=("${home[@]}" "${PM_QUAKE3E:-quake3e}" +set fs_basepath /usr/lib/openarena +set fs_homepath "$folder/home"
+            +set fs_basegame baseoa +set com_basegame baseoa +set sv_pure 0 +set vm_ui 0 +set vm_cgame 0 +set vm_game 0
+            +set r_fullscreen 0 +set r_mode -1 +set r_customwidth 640 +set r_customheight 480 +set s_initsound 0
+            +set com_maxfps 0 +set com_maxfpsUnfocused 0 +set r_swapInterval 0 +set com_introplayed 1 +set timedemo 1)
+        [ "$1" = quake3e ] || command+=(+set r_fbo 1 +set r_hdr 1 +set r_bloom 1 +set r_dlightMode 2)
+        command+=(+set nextdemo "demo demo088-test1" +demo demo088-test1)
+        ;;
+    ddnet)
+        need DDNet
+        mkdir -p "$XDG_DATA_HOME/ddnet/shader"
+        ln -sfn "${PM_DDNET_SHADERS:?a folder with the shaders of DDNet as SPIR-V}" "$XDG_DATA_HOME/ddnet/shader/vulkan"
+        command=("${home[@]}" DDNet "gfx_backend Vulkan" "gfx_gl_major 1" "gfx_gl_minor 1" "gfx_fullscreen 0"
+            "gfx_screen_width 640" "gfx_screen_height 480" "gfx_vsync 0" "gfx_refresh_rate 0" "snd_enable 0"
+            "cl_show_welcome 0")
         ;;
     supertux)
         need supertux2

@@ -14,7 +14,7 @@
 # A GAME may also be a program of program_commands.sh that presents (mpv-gpu-next, glmark2-zink, …).
 #
 # Needs Xvfb, jq and the games: openarena, nexuiz, neverball, supertux, supertuxkart, minetest (OpenGL through zink),
-# warzone2100 (Vulkan).
+# warzone2100, supertuxkart-vulkan (Vulkan); quake3e, quake3e-costly and ddnet (Vulkan) by what game_commands.sh says.
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "${1:-$source_folder/build/release}" && pwd)
 shift || true

@@ -60,7 +60,7 @@ new_program() {
 # load_commands WORKLOAD: set_command of the file that knows how the game or program is started
 load_commands() {
     case $1 in
-    openarena | nexuiz | neverball | supertux | supertuxkart | minetest | warzone2100)
+    openarena | nexuiz | neverball | supertux | supertuxkart* | minetest | warzone2100 | quake3e* | ddnet)
         . "$source_folder/bench/gain/game_commands.sh"
         ;;
     *) . "$source_folder/bench/gain/program_commands.sh" ;;

@@ -49,7 +49,8 @@ set_command() {
             +set r_fullscreen 0 +set r_mode -1 +set r_customwidth 640 +set r_customheight 480 +set s_initsound 0
             +set com_maxfps 0 +set com_maxfpsUnfocused 0 +set r_swapInterval 0 +set com_introplayed 1 +set timedemo 1)
         [ "$1" = quake3e ] || command+=(+set r_fbo 1 +set r_hdr 1 +set r_bloom 1 +set r_dlightMode 2)
-        command+=(+set nextdemo "demo demo088-test1" +demo demo088-test1)
+        # It ends by itself: on SIGTERM it hangs, without us too, and what is killed did not end properly.
+        command+=(+set nextdemo quit +demo demo088-test1)
         ;;
     ddnet)
         need DDNet

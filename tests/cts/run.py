@@ -153,8 +153,10 @@ class Suite:
 
 
 class Runner:
-    def __init__(self, suite, build, driver, scratch):
-        self.suite, self.build, self.scratch = suite, os.path.abspath(build), scratch
+    def __init__(self, suite, builds, driver, scratch):
+        builds = [os.path.abspath(build) for build in builds]
+        self.suite, self.build, self.scratch = suite, builds[0], scratch
+        self.layers = ":".join(build + "/share/vulkan/explicit_layer.d" for build in builds)
         self.seen = dict.fromkeys(SEEN, 0)  # lines of the layer's log
         self.recipes = set()  # that were in use
         self.lock, self.running, self.stopped = threading.Lock(), set(), False
@@ -167,7 +169,7 @@ class Runner:
         env = dict(self.clean, XDG_DATA_HOME=home, XDG_CACHE_HOME=home, XDG_CONFIG_HOME=home, XDG_RUNTIME_DIR=home)
         if mode == "off":
             return env
-        env.update(VK_ADD_LAYER_PATH=self.build + "/share/vulkan/explicit_layer.d",
+        env.update(VK_ADD_LAYER_PATH=self.layers,
                    VK_INSTANCE_LAYERS="VK_LAYER_PIECEMEAL_cooperative_pgo", PIECEMEAL_LOG_FILE=home + "/log",
                    PIECEMEAL_LOG_LEVEL="debug", PIECEMEAL_SAMPLER_SEED="1",
                    PIECEMEAL_SPOOL=home + "/piecemeal/local/spool",
@@ -384,6 +386,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("patterns", nargs="*")
     parser.add_argument("--build", required=True)
+    parser.add_argument("--also", action="append", default=[], metavar="BUILD",
+                        help="a further build, the loader finds its layer, too: one of 32 bits")
     parser.add_argument("--driver", required=True, help="lavapipe-22, lavapipe-25, swiftshader, or a manifest")
     parser.add_argument("--config", help="JSON: how to run another binary")
     parser.add_argument("--program")
@@ -418,7 +422,7 @@ def main():
         parser.error("no case matches")
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cts-") as scratch:
-        runner = Runner(suite, options.build, driver, scratch)
+        runner = Runner(suite, [options.build, *options.also], driver, scratch)
         outcomes = run_all(runner, names, options.jobs)
     seconds = time.monotonic() - begin
     if runner.stopped:

@@ -217,6 +217,17 @@ class Runs(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertIn("1 cases in 2 modes", done.stdout)
 
+    def test_a_further_build(self):
+        """A program of 32 bits finds its layer beside the other one."""
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(RECIPES.replace('echo "  Result: 1"', 'echo "  Result: 1"; echo "$VK_ADD_LAYER_PATH" >>SEEN')
+                       .replace("SEEN", self.folder.name + "/seen"))
+        done, found = self.run_cases("--deqp-case", "t.a", "--also", "/other")
+        self.assertEqual((done.returncode, found), (0, {"a": "passed"}), done.stdout + done.stderr)
+        with open(self.folder.name + "/seen", encoding="utf-8") as file:
+            folder = "/share/vulkan/explicit_layer.d"
+            self.assertEqual(file.read().split(), [self.folder.name + folder + ":/other" + folder])
+
     def test_the_log_of_a_deqp_binary(self):
         with open(self.suite, "w", encoding="utf-8") as file:
             file.write(LOGGING)

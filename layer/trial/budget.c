@@ -10,6 +10,8 @@
 #define LONGEST_FRAME INT64_C(50000000)
 /* Of looking at an allowance that is empty. */
 #define LONGEST_REST PM_SECOND
+/* What is put aside at most: the share of so long. */
+#define LONGEST_ASIDE (60 * PM_SECOND)
 /* The longer of a pair's times counts as so many times the shorter at most: beyond, something else
  * ran. */
 #define LONGEST_TIME 5
@@ -48,6 +50,21 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
 {
     budget->allowance.left -= (double)nanoseconds;
     budget->spent += nanoseconds;
+}
+
+/* What a pair took beyond its charge; below 0: the charge was too much, or it saved. */
+static void correct(struct pm_budget *budget, double more)
+{
+    const double most = budget->share * PM_SECOND, room = budget->share * LONGEST_ASIDE;
+    struct pm_allowance *allowance = &budget->allowance;
+    const double paid = more > 0 ? fmin(more, budget->aside) : 0;
+    budget->spent += (int64_t)more;
+    budget->aside -= paid;
+    allowance->left -= more - paid;
+    if (allowance->left <= most)
+        return;
+    budget->aside = fmin(budget->aside + allowance->left - most, room);
+    allowance->left = most;
 }
 
 /* What passed since then, for pairs and for what trials over sessions owe. Under the lock. */
@@ -135,7 +152,7 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     if (cost->pairs >= KNOWN)
         atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
-    spend(budget, (int64_t)took - charged);
+    correct(budget, took - (double)charged);
     atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
     pthread_mutex_unlock(&budget->lock);
 }

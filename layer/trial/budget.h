@@ -18,6 +18,10 @@
  * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
  * pair may take more than a short session has for all, is owed: by the sessions that follow, too.
  *
+ * Times that differ by chance seem to save as often as they seem to cost. Were only the latter
+ * remembered, little would be left of the share. So what pairs save beyond a second's share is put
+ * aside, up to a minute's. No pair begins by that; it pays what pairs take beyond their charge.
+ *
  * Thread safety: pm_budget_begin, pm_budget_owed and pm_budget_spent may be called from any thread;
  * the rest says whose it is. Times are nanoseconds, `now` is pm_now()'s.
  */
@@ -33,6 +37,7 @@ struct pm_budget {
     pthread_mutex_t lock; /* the allowance and what is spent */
     double share;
     struct pm_allowance allowance; /* of pairs */
+    double aside;                  /* nanoseconds: saved by pairs, and too much for that */
     int64_t begun_at, spent;
     int64_t owed_over_sessions, paid_over_sessions; /* nanoseconds; the one before these are paid */
     int64_t of_sessions;                            /* of that, by trials over sessions */

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "tests/cmocka_includes.h"
+#include <math.h>
 
 enum { MS = 1000000, TIMING = 10000 /* what timing a pair costs */ };
 
@@ -137,6 +138,57 @@ static void spikes_weigh_little(void **state)
     pm_budget_finish(&budget);
 }
 
+/* One time in each frame, of which a pair may begin; its times are there in the next. The share of
+ * the time that its pairs took, as it is known. */
+static double share_of_noisy_pairs(double own, double variant)
+{
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost cost = {0};
+    struct pm_use_cost use = {0};
+    struct pm_random random;
+    const int64_t frame = second / 50;
+    pm_random_init(&random, 3);
+    int64_t charged = -1;
+    for (int i = 1; i <= 50000; i++) {
+        /* Either takes up to one and a half times as long by chance. */
+        const double time[] = {own * pow(1.5, pm_random_unit(&random)),
+                               variant * pow(1.5, pm_random_unit(&random))};
+        if (charged >= 0)
+            pm_budget_settle(&budget, &cost, &use, time, PM_STANDS_OWN, charged);
+        if (i % 64 == 0)
+            pm_budget_frames(&budget, 64, i * frame);
+        charged = pm_budget_begin(&budget, &cost, i * frame);
+    }
+    const double spent = pm_budget_spent(&budget, 50000 * frame);
+    pm_budget_finish(&budget);
+    return spent;
+}
+
+/* What seems to be saved by chance is there when as much seems to be spent. */
+static void chance_takes_nothing_of_the_share(void **state)
+{
+    (void)state;
+    const double spent = share_of_noisy_pairs(40 * MS, 41 * MS);
+    assert_true(spent > 0.0045 && spent < 0.0051);
+}
+
+/* No pair begins by what others saved before: a long menu is not followed by slow frames. */
+static void what_was_saved_begins_no_pairs(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost saves = {0}, cost = {.expected = 1 * MS};
+    struct pm_use_cost use = {0};
+    for (int i = 0; i < 1000; i++)
+        one_pair(&budget, &saves, &use, 30 * MS, 20 * MS, PM_STANDS_OWN, i * second);
+    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 6);
+    /* And a minute's share is all that it pays of what they took. */
+    use = (struct pm_use_cost){0};
+    pm_budget_settle(&budget, &cost, &use, (double[]){250 * MS, 1000 * MS}, PM_STANDS_OWN, 0);
+    assert_in_range(pm_budget_owed(&budget, 1000 * second), 451 * MS, 451 * MS + TIMING);
+    pm_budget_finish(&budget);
+}
+
 /* A pair that takes more than a short session has for all is paid by those that follow. */
 static void what_is_owed_is_paid_later(void **state)
 {
@@ -226,6 +278,8 @@ int main(void)
         cmocka_unit_test(what_is_used_is_compared_with),
         cmocka_unit_test(is_not_saved_for_long),
         cmocka_unit_test(spikes_weigh_little),
+        cmocka_unit_test(chance_takes_nothing_of_the_share),
+        cmocka_unit_test(what_was_saved_begins_no_pairs),
         cmocka_unit_test(who_records_does_not_wait),
         cmocka_unit_test(a_surpassed_variant_costs_all_that_it_takes),
     };

@@ -1,5 +1,6 @@
 #include "bench/common/lockstep.h"
 
+#include "tools/common/launch.h"
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -48,6 +49,11 @@ bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *err
     return true;
 }
 
+bool pm_lockstep_goes_on(struct pm_error *error)
+{
+    return pm_launch_asked() == 0 || pm_fail(error, PM_ERROR_STATE, "it was told to end");
+}
+
 static bool ask(struct pm_side *side, struct pm_error *error)
 {
     return write(side->in, ".", 1) == 1 ||
@@ -80,6 +86,8 @@ bool pm_lockstep_round(struct pm_side *sides, size_t count, struct pm_random *ra
                        double *milliseconds, struct pm_error *error)
 {
     size_t order[PM_SIDES];
+    if (!pm_lockstep_goes_on(error))
+        return false;
     for (size_t i = 0; i < count; i++) {
         const size_t j = pm_random_below(random, (uint32_t)i + 1);
         order[i] = order[j];

@@ -27,6 +27,10 @@ struct pm_side {
     size_t length; /* of text: what was read of the next answer */
 };
 
+/* false: this process was told to end, which since its first session ends only what is played
+ * (tools/common/launch.h). Rounds look at it, and so does who plays sessions. */
+bool pm_lockstep_goes_on(struct pm_error *error);
+
 /* Starts them all. On failure those that were started are stopped. */
 bool pm_lockstep_start(struct pm_side *sides, size_t count, struct pm_error *error);
 

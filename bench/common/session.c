@@ -60,8 +60,9 @@ bool pm_session_train(const struct pm_session_options *options, bool local, cons
         pm_words_add(&words, word);
     const bool ran = pm_launch_wait((char *const *)words.items, &status, error);
     free(copy);
-    return ran && (status == 0 || pm_fail(error, PM_ERROR_STATE, "%s ended with %d while profiled",
-                                          options->scene[0], status));
+    return ran && pm_lockstep_goes_on(error) &&
+           (status == 0 || pm_fail(error, PM_ERROR_STATE, "%s ended with %d while profiled",
+                                   options->scene[0], status));
 }
 
 void pm_session_original(const struct pm_session_options *options, struct pm_words *words)

@@ -6,8 +6,9 @@
  *                [--tried-frames N] [--sessions N] -- SCENE [ARGUMENT...]
  *
  * The scene is profiled, so that its shaders are known. Then, in sessions of `tried-frames` frames
- * with a player's settings, all bad variants are tried, until all are dropped or `sessions` are
- * over. Last, they turn slow only later, as in another scene: the verdicts are made those of
+ * with a player's settings, all bad variants are tried, until no trial goes on or `sessions` are
+ * over: each is dropped then, or is so little of what is timed that nothing can be told, and is not
+ * used either. Last, they turn slow only later, as in another scene: the verdicts are made those of
  * variants that were faster, so that the next session uses them all at once; what sessions use they
  * glance at, and are to drop them. How much they cost meanwhile is said of runs that time nothing.
  *
@@ -15,12 +16,13 @@
  * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
  *
  * Prints a row of a Markdown table: name; bad variants; how many of them were dropped in the
- * trials; the largest share of its time that a session's trials took, in percent; percent more a
- * frame takes after them, with its 95 % interval; the same once the variants turned slow; how many
- * were dropped when tried again; the share of that; percent more after that; and the noise, one run
- * without the layer against the other. Ends with 0 if all were dropped, no trials took more than
- * half a percent, and frames take no longer afterwards: either their interval lies below +1 %, or
- * within the noise's.
+ * trials, and how many were left undecided; the largest share of its time that a session's trials
+ * took, in percent; percent more a frame takes after them, with its 95 % interval; the same once
+ * the variants turned slow; how many were dropped when tried again; the share of that; percent more
+ * after that; and the noise, one run without the layer against the other. Ends with 0 if no trial
+ * went on any more and nothing was used, all that turned slow were dropped, no trials took more
+ * than half a percent, and frames take no longer afterwards: either their interval lies below +1 %,
+ * or within the noise's.
  */
 #include "base/buffer.h"
 #include "base/file.h"
@@ -62,6 +64,7 @@ struct keys {
 /* What sessions' logs say. */
 struct seen {
     struct keys made, dropped, used; /* by the original's key */
+    size_t going_on;                 /* trials that the latest session left */
     double share;                    /* percent, of trials */
 };
 
@@ -108,10 +111,15 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
     char line[1024];
     bool tried = false, told = false;
     if (!file)
-        return pm_fail(error, PM_ERROR_STATE, "%s: the layer was not there", path);
+        return pm_fail(error, PM_ERROR_STATE,
+                       "%s: the layer was not there, or could not write (was BUILD built anew "
+                       "meanwhile?)",
+                       path);
+    seen->going_on = 0;
     while (fgets(line, sizeof(line), file)) {
         char key[KEY + 1];
         double share;
+        seen->going_on += strstr(line, " was not over after ") != NULL;
         const char *shader = strstr(line, ": shader "), *took = strstr(line, "trials took ");
         if (took && sscanf(took, "trials took %lf %%", &share) == 1) {
             told = true;
@@ -150,7 +158,7 @@ static void add_layer(const struct slower *slower, const char *kinds, struct pm_
                                 "debug.specialize=canonical",
                                 kinds,
                                 "sampler.window_probability=0",
-                                "log.level=info",
+                                "log.level=debug",
                                 "optimize.agreeing_sessions=1",
                                 "optimize.retry_share=0",
                                 slower->log_set};
@@ -180,20 +188,23 @@ static bool play(const struct slower *slower, struct seen *seen, struct pm_error
     pm_words_add(&words, "--frames");
     pm_words_add(&words, frames);
     return pm_launch_wait((char *const *)words.items, &status, error) &&
+           pm_lockstep_goes_on(error) &&
            (status == 0 ||
             pm_fail(error, PM_ERROR_STATE, "%s ended with %d while variants were tried",
                     session->scene[0], status)) &&
            read_log(slower->log, seen, error);
 }
 
-/* Sessions until all that were made are dropped. */
-static bool play_until_dropped(const struct slower *slower, struct seen *seen,
-                               struct pm_error *error)
+/* Sessions until no trial goes on any more. turned: what is used is glanced at, of which no log
+ * says that it goes on: until all that were made are dropped. */
+static bool play_until_told(const struct slower *slower, bool turned, struct seen *seen,
+                            struct pm_error *error)
 {
     for (uint64_t i = 0; i < slower->options->sessions; i++) {
         if (!play(slower, seen, error))
             return false;
-        if (seen->made.count > 0 && count_dropped(seen) == seen->made.count)
+        if (seen->made.count > 0 &&
+            (turned ? count_dropped(seen) == seen->made.count : seen->going_on == 0))
             break;
     }
     return seen->made.count > 0 || pm_fail(error, PM_ERROR_STATE, "no variant was made");
@@ -283,8 +294,10 @@ static int report(const struct options *options, const struct step *tried,
                   const struct step *turned, const struct step *again)
 {
     const struct pm_paired *noise = &again->noise;
-    printf("| %s | %zu | %zu | %.3f |", options->name, tried->seen.made.count,
-           count_dropped(&tried->seen), tried->seen.share);
+    const size_t made = tried->seen.made.count, dropped = count_dropped(&tried->seen);
+    const size_t left = dropped + tried->seen.going_on;
+    printf("| %s | %zu | %zu | %zu | %.3f |", options->name, made, dropped,
+           left < made ? made - left : 0, tried->seen.share);
     print_paired(&tried->cost);
     print_paired(&turned->cost);
     printf(" %zu of %zu | %.3f |", count_dropped(&again->seen), again->seen.made.count,
@@ -292,7 +305,7 @@ static int report(const struct options *options, const struct step *tried,
     print_paired(&again->cost);
     print_paired(noise);
     printf("\n");
-    return tried->seen.used.count == 0 && count_dropped(&tried->seen) == tried->seen.made.count &&
+    return tried->seen.used.count == 0 && tried->seen.going_on == 0 &&
                    count_dropped(&again->seen) == again->seen.made.count &&
                    tried->seen.share <= 0.5 && again->seen.share <= 0.5 && no_longer(tried) &&
                    no_longer(again)
@@ -316,11 +329,11 @@ static int measure(const struct options *options, struct pm_error *error)
     if (ok)
         pm_work_folder_enter(&folder);
     ok = ok && pm_session_train(&options->session, true, "", error) &&
-         play_until_dropped(&slower, &tried.seen, error) &&
+         play_until_told(&slower, false, &tried.seen, error) &&
          compare(&slower, timed, &tried.cost, &tried.noise, error) &&
          turn_verdicts(&folder, error) &&
          compare(&slower, untimed, &turned.cost, &turned.noise, error) &&
-         play_until_dropped(&slower, &again.seen, error) &&
+         play_until_told(&slower, true, &again.seen, error) &&
          compare(&slower, timed, &again.cost, &again.noise, error);
     pm_work_folder_remove(&folder);
     for (int side = 0; side < SIDES; side++)

@@ -128,15 +128,15 @@ if [ -n "$once" ]; then
 fi
 result=0
 if [ ${#scenes[@]} -gt 0 ]; then
-    echo "| scene | bad variants | dropped | trials, % of the time | frames after, % more (95 %) | turned slow, % more | tried again and dropped | trials, % | frames after, % more | none / none, % |"
-    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    echo "| scene | bad variants | dropped | undecided | trials, % of the time | frames after, % more (95 %) | turned slow, % more | tried again and dropped | trials, % | frames after, % more | none / none, % |"
+    echo "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
 fi
 for workload in "${scenes[@]}"; do
     scene_command "$workload" "$size"
     "$build/bench/never_slower" --piecemeal "$piecemeal" --name "$workload" --frames "${FRAMES:-900}" \
         --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" -- "${command[@]}" 2>"$scratch/$workload.errors" || {
         result=1
-        grep '^never_slower:' "$scratch/$workload.errors" >&2 || true
+        grep -E '^(never_slower|piecemeal run):|: (warning|error): ' "$scratch/$workload.errors" | tail -n 8 >&2 || true
     }
 done
 if [ ${#programs[@]} -gt 0 ]; then

@@ -144,7 +144,12 @@ never_slower)
     judges=1
     measure --piecemeal "$piecemeal" --name small --frames 24 --skip 4 --block 4 --tried-frames 4000 -- "${scene[@]}"
     more="( [+]?$number \([+]?$number to [+]?$number\) \|){2}"
-    prints 1 "\| small \| [0-9]+ \| [0-9]+ \| $number \|$more [0-9]+ of [0-9]+ \| $number \|$more"
+    prints 1 "\| small \|( [0-9]+ \|){3} $number \|$more [0-9]+ of [0-9]+ \| $number \|$more"
+    # Told to end while a scene is played, it ends, and is not told so by the scene alone.
+    status=0
+    timeout --preserve-status -k 300 60 "$PM_BUILD/bench/never_slower" --piecemeal "$piecemeal" --frames 24 --skip 4 \
+        --block 4 --tried-frames 1000000 -- "${scene[@]}" >/dev/null 2>"$scratch/errors" || status=$?
+    [ $status = 1 ] && grep -q 'was told to end' "$scratch/errors" || fail "told to end it ended with $status"
     ;;
 slower_scene) # nothing is in use
     measure --piecemeal "$piecemeal" --game small --log "$scratch/layer.log" --from 12 --name small --frames 24 --skip 4 \

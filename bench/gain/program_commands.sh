@@ -29,6 +29,15 @@ scenes() {
     done
 }
 
+# shade WIDTH HEIGHT: a clip (PM_CLIP) scaled to this size with a user shader (PM_SHADER, mpv's format), over and over
+shade() {
+    local shader=$scratch/shader.glsl
+    cp "${PM_SHADER:?the user shader}" "$shader" # a path that the filter's syntax has no say in
+    command=(ffmpeg -nostdin -v error -init_hw_device vulkan=vk:0 -filter_hw_device vk -stream_loop -1
+        -i "${PM_CLIP:-$clip}" -filter_complex
+        "[0:v]$upload,libplacebo=w=$1:h=$2:custom_shader_path=$shader,$download" -frames:v "$frames" -f null -)
+}
+
 source=testsrc2=size=$size:rate=25
 small=testsrc2=size=320x180:rate=25
 upload=format=yuv420p,hwupload
@@ -40,8 +49,13 @@ set_command() {
     vkcube) command=(vkcube --c "$frames") ;;
     mpv-gpu-next) play --vo=gpu-next ;;
     mpv-gpu) play --vo=gpu ;;
+    mpv-shader)
+        clip=${PM_CLIP:-$clip}
+        play --vo=gpu-next --glsl-shaders="${PM_SHADER:?the user shader}"
+        ;;
     ffmpeg-libplacebo)
         filter "$small,$upload,libplacebo=w=640:h=360:upscaler=ewa_lanczos:deband=true,$download" ;;
+    ffmpeg-shader) shade 640 360 ;;
     ffmpeg-gblur) filter "$source,$upload,gblur_vulkan=sigma=3,$download" ;;
     ffmpeg-chromaber) filter "$source,$upload,chromaber_vulkan=dist_x=2:dist_y=-2,$download" ;;
     ffmpeg-scale) filter "$source,$upload,scale_vulkan=w=960:h=540,$download" ;;

@@ -5,14 +5,27 @@ static bool may_come_late(const struct pm_device *device, VkFence fence)
     return device->abilities.driver_id == VK_DRIVER_ID_MESA_LLVMPIPE && fence != VK_NULL_HANDLE;
 }
 
+static bool has_timelines(const void *chain)
+{
+    const VkBaseInStructure *at = chain;
+    while (at != NULL && at->sType != VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
+        at = at->pNext;
+    return at != NULL;
+}
+
 static bool uses_timelines(uint32_t count, const VkSubmitInfo *infos)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const VkBaseInStructure *at = infos[i].pNext;
-        for (; at != NULL; at = at->pNext)
-            if (at->sType == VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO)
-                return true;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (has_timelines(infos[i].pNext))
+            return true;
+    return false;
+}
+
+static bool binds_with_timelines(uint32_t count, const VkBindSparseInfo *infos)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (has_timelines(infos[i].pNext))
+            return true;
     return false;
 }
 
@@ -34,14 +47,16 @@ static bool uses_timelines2(uint32_t count, const VkSubmitInfo2 *infos)
     return false;
 }
 
-/* Behind what was submitted with that result. */
+/* Behind what was submitted with that result. A queue of any kind takes a submission of nothing. */
 static VkResult fence_behind(const struct pm_device *device, VkQueue queue, VkFence fence,
                              VkResult result)
 {
     if (result != VK_SUCCESS)
         return result;
-    result = device->dispatch.QueueSubmit(queue, 0, NULL, fence);
-    return result == VK_SUCCESS ? VK_SUCCESS : VK_ERROR_DEVICE_LOST;
+    if (device->dispatch.QueueSubmit(queue, 0, NULL, fence) == VK_SUCCESS)
+        return VK_SUCCESS;
+    (void)device->dispatch.QueueWaitIdle(queue);
+    return VK_ERROR_DEVICE_LOST;
 }
 
 VkResult pm_fenced_submit(const struct pm_device *device, VkQueue queue, uint32_t count,
@@ -59,4 +74,13 @@ VkResult pm_fenced_submit2(const struct pm_device *device, PFN_vkQueueSubmit2 ne
     if (!may_come_late(device, fence) || !uses_timelines2(count, infos))
         return next(queue, count, infos, fence);
     return fence_behind(device, queue, fence, next(queue, count, infos, VK_NULL_HANDLE));
+}
+
+VkResult pm_fenced_bind_sparse(const struct pm_device *device, VkQueue queue, uint32_t count,
+                               const VkBindSparseInfo *infos, VkFence fence)
+{
+    if (!may_come_late(device, fence) || !binds_with_timelines(count, infos))
+        return device->dispatch.QueueBindSparse(queue, count, infos, fence);
+    return fence_behind(device, queue, fence,
+                        device->dispatch.QueueBindSparse(queue, count, infos, VK_NULL_HANDLE));
 }

@@ -315,7 +315,9 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_QueueBindSparse(VkQueue handle, uint32_t count
                                                   const VkBindSparseInfo *infos, VkFence fence)
 {
     struct pm_device *device = pm_device_of(handle);
-    return pm_checked(device, device->dispatch.QueueBindSparse(handle, count, infos, fence));
+    if (pm_queue_of(device, handle) == NULL)
+        return pm_checked(device, device->dispatch.QueueBindSparse(handle, count, infos, fence));
+    return pm_checked(device, pm_fenced_bind_sparse(device, handle, count, infos, fence));
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL pm_QueuePresentKHR(VkQueue handle, const VkPresentInfoKHR *info)

@@ -238,7 +238,10 @@ VKAPI_ATTR void VKAPI_CALL pm_null_vkGetDeviceQueue2(VkDevice device,
                                                      const VkDeviceQueueInfo2 *pQueueInfo,
                                                      VkQueue *pQueue)
 {
-    *pQueue = &device->queues[pQueueInfo->queueFamilyIndex][pQueueInfo->queueIndex];
+    /* Those with flags from behind: they are others than those without. */
+    const uint32_t index = pQueueInfo->flags == 0 ? pQueueInfo->queueIndex
+                                                  : PM_NULL_QUEUES - 1 - pQueueInfo->queueIndex;
+    *pQueue = &device->queues[pQueueInfo->queueFamilyIndex][index];
 }
 
 /* ---- finding commands ---- */

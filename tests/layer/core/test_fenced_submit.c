@@ -1,5 +1,5 @@
 /* Where the fences of submissions arrive: behind those that use timeline semaphores, on lavapipe;
- * elsewhere as they are. */
+ * elsewhere, and on queues that we have no record of, as they are. */
 #include "tests/layer/layered.h"
 
 #include <stdio.h>
@@ -19,7 +19,11 @@ static void open_on(VkDriverId driver)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES,
         .pNext = (void *)(uintptr_t)&features13,
         .timelineSemaphore = VK_TRUE};
-    const struct pm_harness_options options = {.device_next = &features, .bare = true};
+    static const char *const extensions[] = {"VK_KHR_synchronization2", NULL};
+    const struct pm_harness_options options = {.device_extensions = extensions,
+                                               .device_next = &features,
+                                               .protected_queue = true,
+                                               .bare = true};
     char id[16];
     snprintf(id, sizeof id, "%d", (int)driver);
     setenv("PM_NULL_DRIVER_ID", id, 1);
@@ -43,76 +47,169 @@ static void close_all(void)
     pm_harness_close(&h);
 }
 
-/* What signals the timeline, and the fence. */
-static VkResult submit(void)
+/* ---- submissions, each with the fence ---- */
+
+/* What a batch has to do with the timeline. */
+enum use {
+    NOTHING,
+    SIGNALS,
+    SIGNALS_BEHIND_ANOTHER, /* another structure is first in the chain */
+    WAITS,                  /* for what was signaled last */
+};
+
+#define BATCHES 2 /* at most */
+
+struct chain {
+    uint64_t at;
+    VkTimelineSemaphoreSubmitInfo values;
+};
+
+static uint64_t point_of(enum use use)
 {
-    value++;
-    const VkTimelineSemaphoreSubmitInfo values = {
-        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
-        .signalSemaphoreValueCount = 1,
-        .pSignalSemaphoreValues = &value};
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
-                               .pNext = &values,
-                               .signalSemaphoreCount = 1,
-                               .pSignalSemaphores = &timeline};
-    return h.vk.QueueSubmit(h.queue, 1, &info, fence);
+    return use == WAITS ? value : ++value;
 }
 
-static VkResult submit2(void)
+/* other: the other structure, which has the values next. */
+static const void *chain_of(enum use use, struct chain *chain, const void *other)
 {
-    value++;
-    const VkSemaphoreSubmitInfo signal = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
-                                          .semaphore = timeline,
-                                          .value = value,
-                                          .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
-    const VkSubmitInfo2 info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
-                                .signalSemaphoreInfoCount = 1,
-                                .pSignalSemaphoreInfos = &signal};
-    return h.vk.QueueSubmit2(h.queue, 1, &info, fence);
+    if (use == NOTHING)
+        return NULL;
+    chain->at = point_of(use);
+    chain->values =
+        (VkTimelineSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+                                        .waitSemaphoreValueCount = use == WAITS,
+                                        .pWaitSemaphoreValues = &chain->at,
+                                        .signalSemaphoreValueCount = use != WAITS,
+                                        .pSignalSemaphoreValues = &chain->at};
+    return use == SIGNALS_BEHIND_ANOTHER ? other : &chain->values;
 }
 
-/* Without semaphores. */
-static VkResult submit_plain(void)
+static VkResult submit(uint32_t count, const enum use *uses)
 {
-    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    return h.vk.QueueSubmit(h.queue, 1, &info, fence);
-}
-
-/* How many submissions the driver was given, and whether the last one is nothing but the fence. */
-static uint32_t made(uint64_t since, const char *command, bool *behind)
-{
-    const uint32_t plain = pm_calls_of(h.driver, since, "vkQueueSubmit");
-    const uint32_t all = plain + pm_calls_of(h.driver, since, "vkQueueSubmit2");
-    const struct pm_null_call first = pm_call(h.driver, since, command, 0);
-    *behind = first.arguments[3] == 0;
-    if (*behind) {
-        const struct pm_null_call last = pm_call(h.driver, since, "vkQueueSubmit", plain - 1);
-        assert_int_equal(last.arguments[1], 0);
-        assert_int_equal(last.arguments[3], PM_NULL_NUMBER(fence));
-    } else {
-        assert_int_equal(first.arguments[3], PM_NULL_NUMBER(fence));
+    static const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    VkSubmitInfo infos[BATCHES];
+    VkProtectedSubmitInfo others[BATCHES];
+    struct chain chains[BATCHES];
+    for (uint32_t i = 0; i < count; i++) {
+        others[i] = (VkProtectedSubmitInfo){.sType = VK_STRUCTURE_TYPE_PROTECTED_SUBMIT_INFO,
+                                            .pNext = &chains[i].values};
+        infos[i] = (VkSubmitInfo){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                                  .pNext = chain_of(uses[i], &chains[i], &others[i]),
+                                  .waitSemaphoreCount = uses[i] == WAITS,
+                                  .pWaitSemaphores = &timeline,
+                                  .pWaitDstStageMask = &stage,
+                                  .signalSemaphoreCount = uses[i] != WAITS && uses[i] != NOTHING,
+                                  .pSignalSemaphores = &timeline};
     }
-    return all;
+    return h.vk.QueueSubmit(h.queue, count, infos, fence);
 }
 
-static void expect(VkResult (*how)(void), const char *command, bool expected)
+static VkResult bind_sparse(uint32_t count, const enum use *uses)
 {
-    bool behind;
+    VkBindSparseInfo infos[BATCHES];
+    VkDeviceGroupBindSparseInfo others[BATCHES];
+    struct chain chains[BATCHES];
+    for (uint32_t i = 0; i < count; i++) {
+        others[i] = (VkDeviceGroupBindSparseInfo){
+            .sType = VK_STRUCTURE_TYPE_DEVICE_GROUP_BIND_SPARSE_INFO, .pNext = &chains[i].values};
+        infos[i] =
+            (VkBindSparseInfo){.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                               .pNext = chain_of(uses[i], &chains[i], &others[i]),
+                               .waitSemaphoreCount = uses[i] == WAITS,
+                               .pWaitSemaphores = &timeline,
+                               .signalSemaphoreCount = uses[i] != WAITS && uses[i] != NOTHING,
+                               .pSignalSemaphores = &timeline};
+    }
+    return h.vk.QueueBindSparse(h.queue, count, infos, fence);
+}
+
+static VkResult submit2_by(PFN_vkQueueSubmit2 next, uint32_t count, const enum use *uses)
+{
+    VkSubmitInfo2 infos[BATCHES];
+    VkSemaphoreSubmitInfo points[BATCHES];
+    for (uint32_t i = 0; i < count; i++) {
+        points[i] = (VkSemaphoreSubmitInfo){.sType = VK_STRUCTURE_TYPE_SEMAPHORE_SUBMIT_INFO,
+                                            .semaphore = timeline,
+                                            .value = uses[i] != NOTHING ? point_of(uses[i]) : 0,
+                                            .stageMask = VK_PIPELINE_STAGE_2_ALL_COMMANDS_BIT};
+        infos[i] =
+            (VkSubmitInfo2){.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO_2,
+                            .waitSemaphoreInfoCount = uses[i] == WAITS,
+                            .pWaitSemaphoreInfos = &points[i],
+                            .signalSemaphoreInfoCount = uses[i] != WAITS && uses[i] != NOTHING,
+                            .pSignalSemaphoreInfos = &points[i]};
+    }
+    return next(h.queue, count, infos, fence);
+}
+
+static VkResult submit2(uint32_t count, const enum use *uses)
+{
+    return submit2_by(h.vk.QueueSubmit2, count, uses);
+}
+
+static VkResult submit2_khr(uint32_t count, const enum use *uses)
+{
+    return submit2_by(h.vk.QueueSubmit2KHR, count, uses);
+}
+
+static const struct way {
+    const char *command;
+    VkResult (*make)(uint32_t count, const enum use *uses);
+} ways[] = {
+    {"vkQueueSubmit", submit},
+    {"vkQueueSubmit2", submit2},
+    {"vkQueueSubmit2KHR", submit2_khr},
+    {"vkQueueBindSparse", bind_sparse},
+};
+#define WAYS (sizeof ways / sizeof *ways)
+
+/* ---- where the fence arrives ---- */
+
+/* Of a submission since then, which the driver was given by that command. */
+static void expect_fence(uint64_t since, const char *command, bool behind)
+{
+    uint32_t all = 0;
+    for (uint32_t i = 0; i < WAYS; i++)
+        all += pm_calls_of(h.driver, since, ways[i].command);
+    assert_int_equal(all, behind ? 2 : 1);
+    assert_int_equal(pm_call(h.driver, since, command, 0).arguments[3],
+                     behind ? 0 : PM_NULL_NUMBER(fence));
+    if (!behind)
+        return;
+    const uint32_t plain = pm_calls_of(h.driver, since, "vkQueueSubmit");
+    const struct pm_null_call last = pm_call(h.driver, since, "vkQueueSubmit", plain - 1);
+    assert_int_equal(last.arguments[1], 0);
+    assert_int_equal(last.arguments[3], PM_NULL_NUMBER(fence));
+}
+
+static void expect(const struct way *way, uint32_t count, const enum use *uses, bool behind)
+{
     const uint64_t since = h.driver->position();
-    PM_CHECK(how());
-    assert_int_equal(made(since, command, &behind), expected ? 2 : 1);
-    assert_int_equal(behind, expected);
+    PM_CHECK(way->make(count, uses));
+    expect_fence(since, way->command, behind);
     PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
     PM_CHECK(h.vk.ResetFences(h.device, 1, &fence));
 }
+
+#define EXPECT(way, behind, ...)                                                                   \
+    do {                                                                                           \
+        const enum use expect_uses[] = {__VA_ARGS__};                                              \
+        expect(way, sizeof expect_uses / sizeof *expect_uses, expect_uses, behind);                \
+    } while (0)
 
 static void behind_timelines_on_lavapipe(void **state)
 {
     (void)state;
     open_on(VK_DRIVER_ID_MESA_LLVMPIPE);
-    expect(submit, "vkQueueSubmit", true);
-    expect(submit2, "vkQueueSubmit2", true);
-    expect(submit_plain, "vkQueueSubmit", false);
+    for (const struct way *way = ways; way < ways + WAYS; way++) {
+        EXPECT(way, true, SIGNALS);
+        EXPECT(way, true, SIGNALS_BEHIND_ANOTHER);
+        EXPECT(way, true, WAITS);
+        EXPECT(way, true, SIGNALS, NOTHING);
+        EXPECT(way, true, NOTHING, WAITS);
+        EXPECT(way, false, NOTHING);
+        EXPECT(way, false, NOTHING, NOTHING);
+    }
     close_all();
 }
 
@@ -120,26 +217,53 @@ static void as_they_are_elsewhere(void **state)
 {
     (void)state;
     open_on(VK_DRIVER_ID_MESA_RADV);
-    expect(submit, "vkQueueSubmit", false);
-    expect(submit2, "vkQueueSubmit2", false);
+    for (const struct way *way = ways; way < ways + WAYS; way++)
+        EXPECT(way, false, SIGNALS);
     close_all();
 }
 
 /* A submission that is refused has no fence behind it. */
 static void of_what_is_refused(void **state)
 {
+    static const enum use signals = SIGNALS;
     (void)state;
     open_on(VK_DRIVER_ID_MESA_LLVMPIPE);
     const uint64_t since = h.driver->position();
     h.driver->inject("vkQueueSubmit:1=-1");
-    assert_int_equal(submit(), VK_ERROR_OUT_OF_HOST_MEMORY);
+    assert_int_equal(submit(1, &signals), VK_ERROR_OUT_OF_HOST_MEMORY);
     assert_int_equal(pm_calls_of(h.driver, since, "vkQueueSubmit"), 1);
     h.driver->inject("");
-    expect(submit, "vkQueueSubmit", true);
-    /* And what only its fence was refused of was made. */
-    h.driver->inject("vkQueueSubmit:2=-1");
-    assert_int_equal(submit(), VK_ERROR_DEVICE_LOST);
-    h.driver->inject("");
+    EXPECT(&ways[0], true, SIGNALS);
+    close_all();
+}
+
+/* What only its fence was refused of was made, and is waited for. */
+static void whose_fence_alone_is_refused(void **state)
+{
+    static const enum use signals = SIGNALS;
+    (void)state;
+    for (const struct way *way = ways; way < ways + WAYS; way++) {
+        open_on(VK_DRIVER_ID_MESA_LLVMPIPE);
+        const uint64_t since = h.driver->position();
+        h.driver->inject(way->make == submit ? "vkQueueSubmit:2=-1" : "vkQueueSubmit:1=-1");
+        assert_int_equal(way->make(1, &signals), VK_ERROR_DEVICE_LOST);
+        h.driver->inject("");
+        assert_int_equal(pm_calls_of(h.driver, since, "vkQueueWaitIdle"), 1);
+        close_all();
+    }
+}
+
+/* A protected queue has no record of ours. */
+static void as_they_are_on_queues_without_record(void **state)
+{
+    static const enum use signals = SIGNALS;
+    (void)state;
+    open_on(VK_DRIVER_ID_MESA_LLVMPIPE);
+    const VkDeviceQueueInfo2 info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_INFO_2,
+                                     .flags = VK_DEVICE_QUEUE_CREATE_PROTECTED_BIT};
+    h.vk.GetDeviceQueue2(h.device, &info, &h.queue);
+    for (const struct way *way = ways; way < ways + WAYS; way++)
+        expect(way, 1, &signals, false);
     close_all();
 }
 
@@ -149,6 +273,8 @@ int main(void)
         PM_LAYERED_TEST(behind_timelines_on_lavapipe),
         PM_LAYERED_TEST(as_they_are_elsewhere),
         PM_LAYERED_TEST(of_what_is_refused),
+        PM_LAYERED_TEST(whose_fence_alone_is_refused),
+        PM_LAYERED_TEST(as_they_are_on_queues_without_record),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

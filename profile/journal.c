@@ -157,7 +157,7 @@ static bool open_in(struct pm_journal *journal, const char *folder, struct pm_jo
     const int locked = pm_journal_lock(folder);
     if (locked < 0)
         return pm_fail(error, PM_ERROR_STATE, "%s: another process holds the journal", folder);
-    const bool opened = pm_journal_judge(folder, true, &journal->history, state, error) &&
+    const bool opened = pm_journal_judge(folder, true, NULL, &journal->history, state, error) &&
                         make_file(journal, folder, error);
     pm_journal_unlock(locked);
     return opened;

@@ -38,7 +38,7 @@ const char *pm_run_name(void)
 }
 
 struct asking {
-    char suffix[PM_RUN_NAME_BYTES + sizeof PM_JOURNAL_SUFFIX];
+    char suffix[PM_JOURNAL_RUN_SUFFIX];
     int64_t asked;
     struct pm_run_sessions *sessions;
     struct pm_error *error;
@@ -102,6 +102,6 @@ bool pm_journal_asked(const char *folder, const char *run, int64_t asked,
 {
     struct asking asking = {.asked = asked, .sessions = sessions, .error = error, .ok = true};
     *sessions = (struct pm_run_sessions){0};
-    snprintf(asking.suffix, sizeof asking.suffix, "-%s" PM_JOURNAL_SUFFIX, run);
+    pm_journal_run_suffix(run, asking.suffix);
     return pm_journal_each_folder(folder, look_at_game, &asking, error) && asking.ok;
 }

@@ -83,6 +83,24 @@ static int by_age(const void *a, const void *b)
     return (x->tv_nsec > y->tv_nsec) - (x->tv_nsec < y->tv_nsec);
 }
 
+void pm_journal_run_suffix(const char *run, char suffix[static PM_JOURNAL_RUN_SUFFIX])
+{
+    snprintf(suffix, PM_JOURNAL_RUN_SUFFIX, "-%s" PM_JOURNAL_SUFFIX, run);
+}
+
+static bool ends_with(const char *text, const char *suffix)
+{
+    const size_t length = strlen(text), tail = strlen(suffix);
+    return length > tail && strcmp(text + length - tail, suffix) == 0;
+}
+
+static bool is_of_run(const char *path, const char *run)
+{
+    char suffix[PM_JOURNAL_RUN_SUFFIX];
+    pm_journal_run_suffix(run, suffix);
+    return ends_with(path, suffix);
+}
+
 static bool is_live(const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -99,9 +117,8 @@ void pm_journal_each_file(const char *folder, const char *suffix,
 {
     DIR *directory = opendir(folder);
     for (struct dirent *entry; directory && (entry = readdir(directory));) {
-        const size_t length = strlen(entry->d_name), tail = strlen(suffix);
         struct stat status;
-        if (length <= tail || strcmp(entry->d_name + length - tail, suffix) != 0 ||
+        if (!ends_with(entry->d_name, suffix) ||
             fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
             !S_ISREG(status.st_mode))
             continue;
@@ -136,7 +153,8 @@ static size_t list_ended(const char *folder, struct session_file *list)
     return ended.count;
 }
 
-static bool judge_file(struct pm_history *history, const char *path, struct pm_journal_state *state)
+static bool judge_file(struct pm_history *history, const char *path, const char *run,
+                       struct pm_journal_state *state)
 {
     struct pm_buffer text;
     struct pm_session_record session = {0};
@@ -150,7 +168,7 @@ static bool judge_file(struct pm_history *history, const char *path, struct pm_j
         state->damaged = error;
     }
     const bool judged = pm_history_judge(history, &session, &bad);
-    state->judged_bad += bad;
+    state->judged_bad += bad && (!run || is_of_run(path, run));
     pm_session_record_finish(&session);
     pm_buffer_finish(&text);
     return judged;
@@ -203,7 +221,7 @@ static bool save_history(const char *folder, const struct pm_history *history,
     return saved;
 }
 
-bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
+bool pm_journal_judge(const char *folder, bool keep, const char *run, struct pm_history *history,
                       struct pm_journal_state *state, struct pm_error *error)
 {
     struct pm_judged judged;
@@ -217,7 +235,8 @@ bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
     const size_t count = list_ended(folder, ended);
     bool ok = true;
     for (size_t i = 0; ok && i < count; i++)
-        ok = pm_judged_has(&judged, ended[i].path) || judge_file(history, ended[i].path, state) ||
+        ok = pm_judged_has(&judged, ended[i].path) ||
+             judge_file(history, ended[i].path, run, state) ||
              pm_fail(error, PM_ERROR_MEMORY, "no memory for the journal");
     if (ok && keep && (count > 0 || state->damaged.code != PM_OK))
         ok = save_history(folder, history, ended, count, error);
@@ -260,6 +279,7 @@ bool pm_journal_each_folder(const char *folder,
 }
 
 struct telling {
+    const char *run; /* NULL: all */
     void (*visit)(const char *path, const char *game, const struct pm_journal_state *state,
                   void *user);
     void *user;
@@ -270,7 +290,7 @@ static bool tell(const char *path, const char *game, void *user, struct pm_error
     const struct telling *telling = user;
     struct pm_journal_state state = {0};
     struct pm_history history = {0};
-    const bool judged = pm_journal_judge(path, false, &history, &state, error);
+    const bool judged = pm_journal_judge(path, false, telling->run, &history, &state, error);
     if (judged)
         telling->visit(path, game, &state, telling->user);
     pm_history_finish(&history);
@@ -282,6 +302,20 @@ bool pm_journal_each(const char *folder,
                                    const struct pm_journal_state *state, void *user),
                      void *user, struct pm_error *error)
 {
-    struct telling telling = {visit, user};
+    struct telling telling = {NULL, visit, user};
     return pm_journal_each_folder(folder, tell, &telling, error);
+}
+
+bool pm_journal_of_run(const char *folder, const char *game, const char *run,
+                       void (*visit)(const char *path, const char *game,
+                                     const struct pm_journal_state *state, void *user),
+                       void *user, struct pm_error *error)
+{
+    struct telling telling = {run, visit, user};
+    char *path = pm_journal_game_folder(folder, game);
+    const bool told =
+        path ? tell(path, game, &telling, error)
+             : pm_fail(error, PM_ERROR_MEMORY, "no memory or no place for the journal");
+    free(path);
+    return told;
 }

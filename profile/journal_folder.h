@@ -5,12 +5,17 @@
  */
 #pragma once
 
+#include "profile/journal_asked.h"
 #include "profile/journal_history.h"
 
 #include <sys/stat.h>
 
 /* The ending of a session's file. */
 #define PM_JOURNAL_SUFFIX ".session"
+
+/* That of the sessions of one run. */
+enum { PM_JOURNAL_RUN_SUFFIX = PM_RUN_NAME_BYTES + sizeof PM_JOURNAL_SUFFIX };
+void pm_journal_run_suffix(const char *run, char suffix[static PM_JOURNAL_RUN_SUFFIX]);
 
 /* Where the game's journal is; the caller's to free. folder NULL: the one that PIECEMEAL_JOURNAL
  * names, else the default. NULL: no memory, or no place. */
@@ -36,6 +41,6 @@ bool pm_journal_each_folder(const char *folder,
 /* Judges the ended sessions; with `keep` the history is written and they go. A session whose
  * history could not be written stays, and is judged again; one that is in it already is not, should
  * it be there still (journal_judged.h). What is damaged is left out and told in
- * *state. */
-bool pm_journal_judge(const char *folder, bool keep, struct pm_history *history,
+ * *state, and so is how many were bad, of the run of this name where there is one. */
+bool pm_journal_judge(const char *folder, bool keep, const char *run, struct pm_history *history,
                       struct pm_journal_state *state, struct pm_error *error);

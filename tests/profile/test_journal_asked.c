@@ -135,6 +135,46 @@ static void others_are_left_alone(void **unused)
     of_run(NULL);
 }
 
+static void take_state(const char *path, const char *game, const struct pm_journal_state *state,
+                       void *user)
+{
+    (void)path;
+    assert_string_equal(game, "A Game");
+    *(struct pm_journal_state *)user = *state;
+}
+
+static struct pm_journal_state look(void)
+{
+    struct pm_journal_state state;
+    assert_true(pm_journal_of_run(journals_home, "A Game", RUN, take_state, &state, NULL));
+    return state;
+}
+
+/* What who started a run finds when it has ended: all that is held back, and its own bad ones. */
+static void the_bad_ones_of_a_run(void **unused)
+{
+    (void)unused;
+    struct pm_journal_state state = look();
+    assert_int_equal(state.judged_bad + state.held, 0);
+    of_run("fedcba9876543210");
+    journals_killed_after(use, "a");
+    state = look();
+    assert_int_equal(state.judged_bad, 0);
+    assert_int_equal(state.held, 1);
+    of_run(RUN);
+    journals_killed_after(use, "b"); /* which has judged the one before */
+    state = look();
+    assert_int_equal(state.judged_bad, 1);
+    assert_int_equal(state.held, 2);
+    assert_int_equal(state.safe_for, PM_JOURNAL_WAIT);
+    assert_int_equal(ask(RUN), 1);
+    state = look();
+    assert_int_equal(state.judged_bad, 0);
+    assert_int_equal(state.held, 1);
+    assert_int_equal(state.safe_for, 0);
+    of_run(NULL);
+}
+
 static void what_lives_is_counted(void **unused)
 {
     (void)unused;
@@ -219,6 +259,7 @@ int main(void)
         JOURNALS_TEST(who_went_on_did_not_end_by_it),
         JOURNALS_TEST(a_lost_device_stays_bad),
         JOURNALS_TEST(others_are_left_alone),
+        JOURNALS_TEST(the_bad_ones_of_a_run),
         JOURNALS_TEST(what_lives_is_counted),
         JOURNALS_TEST(a_torn_line_is_no_damage),
         JOURNALS_TEST(frames_show_life),

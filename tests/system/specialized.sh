@@ -58,6 +58,8 @@ done
 grep -q 'specialized, is used from now on' "$scratch/killed" || fail "nothing was used in the session to be killed"
 pkill -KILL -P "$game" || true
 wait "$game" 2>/dev/null || true
+grep -qE '^piecemeal run: .* did not end properly \(killed by signal 9, Killed\), so .* held back for a few sessions; ' \
+    "$scratch/run-killed" || fail "nothing is said of it: $(cat "$scratch/run-killed")"
 session held sampler.window_probability=0 debug.trust_variants=true
 grep -q 'the last session did not end properly' "$scratch/held" || fail "safe mode noticed nothing"
 if grep -q 'is used from now on' "$scratch/held"; then

@@ -65,6 +65,31 @@ mkfifo "$scratch/pipe"
 says "$scratch/try" '^piecemeal try: there is no report: .piecemeal report. was ended by signal 13 .*: nobody reads'
 "$piecemeal" try -- true >"$scratch/try" 2>&1 && fail "try sampled nothing, and ended with 0"
 
+# A game that does not end properly while what is new is used: what follows is said, and in the next session why nothing
+# of it is tried.
+journal=$XDG_DATA_HOME/piecemeal/journal/piecemeal-postprocess
+rm -r "$journal" # by what the sessions above say, nothing of it is new
+"$piecemeal" try --set debug.trust_variants=true -o "$scratch/report.html" -- $game --frames 1000000 >"$scratch/try" 2>&1 &
+try=$!
+children+=("$try")
+for _ in $(seq 600); do
+    session=$(grep -ls '^new ' "$journal"/*.session || true)
+    [ -n "$session" ] && break
+    kill -0 "$try" 2>/dev/null || { cat "$scratch/try"; fail "the game ended by itself"; }
+    sleep 0.1
+done
+[ -n "$session" ] || { cat "$scratch/try"; fail "nothing new is used"; }
+session=${session##*/}
+kill -KILL "${session%%-*}"
+wait "$try" || true
+says "$scratch/try" "^piecemeal run: piecemeal-postprocess did not end properly \\(killed by signal 9, Killed\\), so [1-9].* held back for a few sessions; .*; remove $journal to use them now\$"
+! grep -q '^piecemeal try: .*start it once more' "$scratch/try" || fail "once more would not try it again: $(cat "$scratch/try")"
+"$piecemeal" try --set debug.trust_variants=true -o "$scratch/report.html" -- $game --frames 12 >"$scratch/try" 2>&1 ||
+    { cat "$scratch/try"; fail "try failed"; }
+says "$scratch/try" "^piecemeal try: piecemeal-postprocess: [1-9].* held back for a few sessions, since .*; remove $journal to use them now\$"
+! grep -q 'did not end properly (' "$scratch/try" || fail "it ended properly: $(cat "$scratch/try")"
+rm -r "$journal"
+
 # While it runs: the status file, a line for overlays, and the game's own shaders for a while.
 export PIECEMEAL_LOG_LEVEL=info
 "$piecemeal" run --local -- $game --frames 1000000 >"$scratch/played" 2>&1 &

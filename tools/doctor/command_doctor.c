@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "profile/journal.h"
 #include "profile/left_alone.h"
+#include "tools/common/held_back.h"
 #include "tools/common/options.h"
 #include "tools/common/tool.h"
 #include "tools/doctor/doctor_config.h"
@@ -50,21 +51,13 @@ static void say_held(const char *path, const char *game, const struct pm_journal
     if (state->damaged.code != PM_OK)
         pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode", "ignored: %s",
                       state->damaged.message);
-    if (state->safe_for == 0 && state->held == 0 && state->held_for_good == 0)
+    if (!pm_held_back_any(state))
         return;
+    char *text = pm_held_back(state, path, NULL);
     held->games++;
-    if (state->safe_for > 0)
-        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode",
-                      "%s: sessions in a row did not end properly, so all specialized shaders are "
-                      "held back until %u have; remove %s to use them now",
-                      game, state->safe_for, path);
-    else
-        pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode",
-                      "%s: %u specialized shader%s held back for a few sessions and %u for good, "
-                      "since sessions that they were new in did not end properly; remove %s to use "
-                      "them now",
-                      game, state->held, state->held == 1 ? " is" : "s are", state->held_for_good,
-                      path);
+    pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode", "%s%s", game,
+                  text ? text : ": some specialized shaders are held back");
+    free(text);
 }
 
 static void check_journal(struct pm_doctor *doctor)

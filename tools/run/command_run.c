@@ -8,6 +8,7 @@
 #include "tools/common/tool.h"
 #include "tools/run/ab.h"
 #include "tools/run/asked.h"
+#include "tools/run/ended.h"
 #include "tools/run/local.h"
 #include "tools/run/run_games.h"
 #include "tools/run/run_options.h"
@@ -374,6 +375,8 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     pm_run_trace_step_ends(&run->trace);
     compare(run, games, began);
     say_all_left_alone((time_t)began);
+    if (named)
+        pm_run_say_ended(&games->games, name, status);
     pm_run_games_say(games, began, what_next(run, info, games));
     return status;
 }

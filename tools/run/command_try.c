@@ -8,6 +8,7 @@
 #include "tools/common/options.h"
 #include "tools/common/sentence.h"
 #include "tools/common/tool.h"
+#include "tools/run/ended.h"
 #include "tools/run/programs.h"
 #include <errno.h>
 #include <pthread.h>
@@ -283,10 +284,14 @@ static bool run_sessions(struct attempt *attempt, bool *any, struct pm_error *er
         find_game(attempt);
         const bool seen = attempt->game && pm_sentence_of(attempt->game, began, &status);
         *any |= seen && (status.sampled > 0 || (compares && status.heartbeats > 0));
-        if (!seen || pm_launch_asked() != 0 || !goes_on(attempt, &status, compares))
+        const bool over = !seen || pm_launch_asked() != 0 || !goes_on(attempt, &status, compares);
+        const bool last = over || number == attempt->sessions;
+        const bool held = last && attempt->game && pm_run_say_held(attempt->game, name);
+        if (over)
             return true; /* run said why */
-        const char *next = what_next(attempt, &status, compares);
-        if (number == attempt->sessions && next)
+        /* Once more would not try again what it has just tried. */
+        const char *next = last && !held ? what_next(attempt, &status, compares) : NULL;
+        if (next)
             fprintf(stderr, "piecemeal try: %s\n", next);
     }
     return true;

@@ -1,7 +1,8 @@
-/* Stands for a game under the layer with a specialized shader in use: shows life, says where in a
- * file, and goes on until it is ended. usage: playing FILE [ends|crashes|stays]: what it does when
- * SIGTERM or SIGINT comes; without, it dies of it. Or `playing judge`: what the sessions that have
- * ended say. */
+/* Stands for a game under the layer with a specialized shader in use, unless safe mode holds that
+ * back: shows life, says where in a file, and goes on until it is ended. usage: playing FILE
+ * [ends|quits|crashes|stays]: what it does when SIGTERM or SIGINT comes; without, it dies of it. Or
+ * `playing judge`: what the sessions that have ended say. */
+#include "profile/game_note.h"
 #include "profile/journal.h"
 #include <signal.h>
 #include <stdio.h>
@@ -16,6 +17,14 @@ static void end(int number)
 {
     (void)number;
     _exit(3);
+}
+
+static volatile sig_atomic_t quits;
+
+static void quit(int number)
+{
+    (void)number;
+    quits = 1;
 }
 
 static void crash(int number)
@@ -49,6 +58,7 @@ int main(int argc, char **argv)
         return judge();
     const char *what = argc > 2 ? argv[2] : "";
     void (*act)(int) = strcmp(what, "ends") == 0      ? end
+                       : strcmp(what, "quits") == 0   ? quit
                        : strcmp(what, "crashes") == 0 ? crash
                        : strcmp(what, "stays") == 0   ? SIG_IGN
                                                       : SIG_DFL;
@@ -57,16 +67,22 @@ int main(int argc, char **argv)
     struct pm_journal *journal = pm_journal_open(NULL, GAME, NULL, &error);
     if (journal)
         pm_journal_begin(journal);
-    struct pm_journal_entry *entry = journal ? pm_journal_write(journal, &key, &error) : NULL;
-    FILE *file = entry ? fopen(argv[1], "w") : NULL;
+    pm_game_note(GAME);
+    const bool plain = journal && pm_journal_holds(journal, &key);
+    struct pm_journal_entry *entry =
+        journal && !plain ? pm_journal_write(journal, &key, &error) : NULL;
+    FILE *file = entry || plain ? fopen(argv[1], "w") : NULL;
     if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || fclose(file) != 0) {
         fprintf(stderr, "playing: %s\n", error.message);
         return 1;
     }
-    pm_journal_used(entry);
-    for (int64_t now = 1000;; now++) {
+    if (entry)
+        pm_journal_used(entry);
+    for (int64_t now = 1000; !quits; now++) {
         pm_journal_heartbeat(journal, now, 600);
         pm_journal_alive(journal);
         nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
     }
+    pm_journal_close(journal);
+    return 0;
 }

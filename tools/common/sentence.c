@@ -128,9 +128,28 @@ static void say_by(const struct pm_session_status *status, struct text *text)
         say(text, ")");
 }
 
-static void say_specialized(const struct pm_session_status *status, struct text *text)
+/* Hours that trials may need, beyond which frames say nothing to whoever waits for them. */
+enum { FEW_HOURS = 1, MOST_HOURS = 24 };
+
+static void say_frames_more(const struct pm_session_status *status, struct text *text)
 {
     char number[PM_GROUPED_TEXT];
+    const double seconds = (double)status->written - status->began;
+    const double hours = status->heartbeats > 0 ? (double)status->frames_more /
+                                                      (double)status->heartbeats * seconds / 3600
+                                                : 0;
+    if (hours > MOST_HOURS)
+        say(text, ", not within a day at this rate");
+    else
+        say(text, ", about %s more frames", pm_grouped(status->frames_more, number));
+    if (hours >= FEW_HOURS && hours <= MOST_HOURS)
+        say(text, ", %.0f hour%s at this rate", hours, hours < 1.5 ? "" : "s");
+    if (hours >= FEW_HOURS)
+        say(text, " (limits.trial_share bounds what trials take)");
+}
+
+static void say_specialized(const struct pm_session_status *status, struct text *text)
+{
     if (status->paused)
         say(text, "; paused: the game's own shaders are used");
     else if (status->specialized > 0) {
@@ -155,7 +174,7 @@ static void say_specialized(const struct pm_session_status *status, struct text 
         say(text, "; %u specialized shader%s %s still tried", status->trying,
             plural(status->trying), status->trying == 1 ? "is" : "are");
         if (status->frames_more > 0)
-            say(text, ", about %s more frames", pm_grouped(status->frames_more, number));
+            say_frames_more(status, text);
         else
             say(text, ": nothing of %s was timed yet", status->trying == 1 ? "it" : "them");
     }

@@ -262,7 +262,8 @@ static const char *what_next(const struct attempt *attempt, const struct pm_sess
                "--sessions 3, to specialize them and compare";
     if (status->trying > 0 && status->frames_more > FAR_MORE * status->heartbeats)
         return "not all is decided, and it differs too little or too much from call to call for "
-               "sessions of this length to tell soon; a quieter machine may";
+               "sessions of this length to tell soon; a quieter machine may, or more time for "
+               "trials (limits.trial_share)";
     return status->trying > 0 ? "not all is decided: start it once more" : NULL;
 }
 

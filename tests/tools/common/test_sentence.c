@@ -84,6 +84,22 @@ static void an_undecided_trial(void **state)
     status.frames_more = 12345;
     assert_non_null(strstr(sentence(&status, NULL),
                            "; 1 specialized shader is still tried, about 12,345 more frames"));
+    /* 600 frames in a minute. */
+    status.began = 1000.5;
+    status.written = 1060;
+    status.frames_more = 30000;
+    assert_non_null(strstr(sentence(&status, "once more"),
+                           " tried, about 30,000 more frames; next: once more"));
+    status.frames_more = 40000;
+    assert_non_null(strstr(sentence(&status, "once more"),
+                           " tried, about 40,000 more frames, 1 hour at this rate "
+                           "(limits.trial_share bounds what trials take); next: once more"));
+    status.frames_more = 430000;
+    assert_non_null(strstr(sentence(&status, NULL), " frames, 12 hours at this rate "));
+    status.frames_more = 950000;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           " tried, not within a day at this rate "
+                           "(limits.trial_share bounds what trials take)"));
 }
 
 static void what_stood_in_the_way(void **state)

@@ -16,9 +16,6 @@
  * ran. */
 #define LONGEST_TIME 5
 
-/* Who was refused a pair and does not ask again for so long waits no more. */
-#define WAITS PM_SECOND
-
 enum { KNOWN = 4 /* pairs, from which on is known what one takes */ };
 
 void pm_budget_init(struct pm_budget *budget, double share, const int64_t owed[static PM_OWED_BY],
@@ -31,8 +28,6 @@ void pm_budget_init(struct pm_budget *budget, double share, const int64_t owed[s
                       .filled_at = now},
         .owed_over_sessions = owed[PM_OWED_OVER_SESSIONS],
         .begun_at = now,
-        .turn = 1,
-        .waited_at = now - WAITS,
         .frame = FIRST_FRAME,
         .framed_at = now,
     };
@@ -105,50 +100,22 @@ static int64_t rest_of(const struct pm_allowance *allowance)
     return rest < LONGEST_REST ? (int64_t)rest : LONGEST_REST;
 }
 
-/* Whether it is the trial's turn; all others have had theirs, or do not ask. Under the lock. */
-static bool takes_turn(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now)
-{
-    const uint32_t turn = atomic_load(&budget->turn);
-    const bool had = atomic_load(&cost->turn) == turn;
-    if (had && now < atomic_load(&budget->waited_at) + WAITS)
-        return false;
-    if (had) {
-        atomic_store(&budget->turn, turn + 1);
-        atomic_store(&cost->turn, turn + 1);
-    } else {
-        atomic_store(&cost->turn, turn);
-        /* The others say so again, if there are any. */
-        atomic_store(&budget->waited_at, now - WAITS);
-    }
-    return true;
-}
-
-/* It is refused a pair. */
-static int64_t waits(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
-{
-    if (atomic_load_explicit(&cost->turn, memory_order_relaxed) !=
-        atomic_load_explicit(&budget->turn, memory_order_relaxed))
-        atomic_store_explicit(&budget->waited_at, now, memory_order_relaxed);
-    return -1;
-}
-
-int64_t pm_budget_begin(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now)
+int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
     const int64_t expected = atomic_load(&cost->expected);
     int64_t charged = -1;
     if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
-        return waits(budget, cost, now);
+        return charged;
     if (pthread_mutex_trylock(&budget->lock) != 0)
         return charged;
     take_back(budget);
     fill(budget, now);
-    if (budget->share >= 1 || (budget->allowance.left >= 0 && takes_turn(budget, cost, now))) {
+    if (budget->allowance.left >= 0 || budget->share >= 1) {
         charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
         spend(budget, charged);
-    } else if (budget->allowance.left < 0) {
+    } else {
         atomic_store_explicit(&budget->rests_until, now + rest_of(&budget->allowance),
                               memory_order_relaxed);
-        waits(budget, cost, now);
     }
     pthread_mutex_unlock(&budget->lock);
     return charged;

@@ -10,9 +10,6 @@
  * in them, and no time counts as more than five times the other's: what is slower still costs more
  * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
  *
- * Trials begin pairs by turns: who has begun one lets those go first that were refused one a moment
- * ago. Else whoever comes first in a frame would have all that there is until its trial is over.
- *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
  * it is owed it is paid with half of the share, and pairs have the other half.
@@ -48,8 +45,6 @@ struct pm_budget {
     _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
     _Atomic int64_t frame;       /* what one takes */
     int64_t framed_at;           /* of who counts frames */
-    _Atomic uint32_t turn;       /* all who begin a pair in it do so once */
-    _Atomic int64_t waited_at;   /* when one was refused whose turn it is */
     _Atomic int64_t returned;    /* given back, and not in the allowance yet */
 };
 
@@ -71,7 +66,6 @@ enum pm_trial_stands {
 /* What a trial's pairs took; all zero: none has. */
 struct pm_trial_cost {
     _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
-    _Atomic uint32_t turn;    /* in which it began one last */
     double sum;               /* the poller's, as all that follows */
     uint32_t pairs;
     enum pm_trial_stands stands;
@@ -87,7 +81,7 @@ struct pm_use_cost {
 
 /* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
  * the lowest priority, has the budget just now. Never waits. */
-int64_t pm_budget_begin(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now);
+int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
 
 /* Of what was charged for pairs whose times nobody waits for any more. Never waits. */
 void pm_budget_return(struct pm_budget *budget, int64_t charged);

@@ -35,7 +35,7 @@ static void known_pairs(struct pm_budget *budget, struct pm_trial_cost *cost,
 }
 
 /* How many pairs may begin at once. */
-static uint32_t pairs_at(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now)
+static uint32_t pairs_at(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
     uint32_t count = 0;
     while (count < 1000 && pm_budget_begin(budget, cost, now) >= 0)
@@ -172,36 +172,6 @@ static void chance_takes_nothing_of_the_share(void **state)
     assert_true(spent > 0.0045 && spent < 0.0051);
 }
 
-/* Of those that ask for pairs in each frame, in the same order, and of one that does no more. */
-static void trials_take_turns(void **state)
-{
-    (void)state;
-    enum { TRIALS = 5, LEFT = 2 /* leaves after a third of the time */, FRAMES = 30000 };
-    struct pm_budget budget = budget_of(0.005);
-    struct pm_trial_cost costs[TRIALS] = {0};
-    struct pm_use_cost uses[TRIALS] = {0};
-    uint32_t pairs[TRIALS] = {0};
-    const int64_t frame = second / 50;
-    for (int i = 1; i <= FRAMES; i++)
-        for (int trial = 0; trial < TRIALS; trial++) {
-            if (trial == LEFT && i > FRAMES / 3)
-                continue;
-            const int64_t charged = pm_budget_begin(&budget, &costs[trial], i * frame);
-            if (charged >= 0)
-                pm_budget_settle(&budget, &costs[trial], &uses[trial], (double[]){1 * MS, 2 * MS},
-                                 PM_STANDS_OWN, charged);
-            pairs[trial] += charged >= 0;
-        }
-    /* 600 s have 3,000 ms: some 2,970 pairs. */
-    uint32_t all = 0;
-    for (int trial = 0; trial < TRIALS; trial++)
-        all += pairs[trial];
-    assert_in_range(all, 2850, 3000);
-    for (int trial = 0; trial < TRIALS; trial++)
-        assert_in_range(pairs[trial], trial == LEFT ? 190 : 680, trial == LEFT ? 205 : 710);
-    pm_budget_finish(&budget);
-}
-
 /* No pair begins by what others saved before: a long menu is not followed by slow frames. */
 static void what_was_saved_begins_no_pairs(void **state)
 {
@@ -309,7 +279,6 @@ int main(void)
         cmocka_unit_test(is_not_saved_for_long),
         cmocka_unit_test(spikes_weigh_little),
         cmocka_unit_test(chance_takes_nothing_of_the_share),
-        cmocka_unit_test(trials_take_turns),
         cmocka_unit_test(what_was_saved_begins_no_pairs),
         cmocka_unit_test(who_records_does_not_wait),
         cmocka_unit_test(a_surpassed_variant_costs_all_that_it_takes),

@@ -52,12 +52,14 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
     budget->spent += nanoseconds;
 }
 
-/* What a pair took beyond its charge; below 0: the charge was too much, or it saved. */
-static void correct(struct pm_budget *budget, double more)
+/* What a pair took beyond its charge; below 0: the charge was too much, or it saved. odd: of that,
+ * beyond what its trial's pairs are known to take. Under the lock. */
+static void correct(struct pm_budget *budget, double more, double odd)
 {
-    const double most = budget->share * PM_SECOND, room = budget->share * LONGEST_ASIDE;
     struct pm_allowance *allowance = &budget->allowance;
-    const double paid = more > 0 ? fmin(more, budget->aside) : 0;
+    const double most = allowance->per_nanosecond * PM_SECOND,
+                 room = allowance->per_nanosecond * LONGEST_ASIDE,
+                 paid = odd > 0 ? fmin(odd, budget->aside) : 0;
     budget->spent += (int64_t)more;
     budget->aside -= paid;
     allowance->left -= more - paid;
@@ -141,18 +143,22 @@ static double longer(struct pm_use_cost *use, const double *time, enum pm_trial_
 void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
                       const double time[static 2], enum pm_trial_stands stands, int64_t charged)
 {
-    const double took = longer(use, time, stands) + 2 * USE;
+    const double took = longer(use, time, stands) + 2 * USE, more = took - (double)charged;
+    const int64_t usual = atomic_load(&cost->expected);
+    double odd = 0;
     if (cost->stands != stands) {
         cost->stands = stands;
         cost->sum = 0;
         cost->pairs = 0;
     }
+    if (usual > 0 && cost->pairs >= KNOWN)
+        odd = fmin(more, took - (double)usual);
     cost->sum += took;
     cost->pairs++;
     if (cost->pairs >= KNOWN)
         atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
-    correct(budget, took - (double)charged);
+    correct(budget, more, odd);
     atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
     pthread_mutex_unlock(&budget->lock);
 }

@@ -10,17 +10,23 @@
  * in them, and no time counts as more than five times the other's: what is slower still costs more
  * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
  *
+ * Whoever asks first has what there is: of several trials in each frame the first in it has most
+ * pairs until it is over. Turns would be worse: a trial of long pairs would hold all others to its
+ * rate, and a glance, whose pairs follow each other within some heartbeats, would end before.
+ *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
  * it is owed it is paid with half of the share, and pairs have the other half.
  *
- * What is not spent is kept for a second (layer/core/allowance.h), and so is what faster variants
- * save: a long menu is not followed by seconds of slow frames. What was spent beyond, since one
+ * What is not spent is kept for a second (layer/core/allowance.h). What was spent beyond, since one
  * pair may take more than a short session has for all, is owed: by the sessions that follow, too.
  *
  * Times that differ by chance seem to save as often as they seem to cost. Were only the latter
  * remembered, little would be left of the share. So what pairs save beyond a second's share is put
- * aside, up to a minute's. No pair begins by that; it pays what pairs take beyond their charge.
+ * aside, up to a minute's. No pair begins by that, and what a trial's pairs are known to take is
+ * not paid by it, so that a slow trial has no more for what others saved before. It pays what one
+ * pair takes beyond what its trial's pairs are known to take: a minute's share at most, should they
+ * all become slower at once.
  *
  * Thread safety: pm_budget_begin, pm_budget_owed and pm_budget_spent may be called from any thread;
  * the rest says whose it is. Times are nanoseconds, `now` is pm_now()'s.

@@ -139,10 +139,11 @@ static void spikes_weigh_little(void **state)
 }
 
 /* One time in each frame, of which a pair may begin; its times are there in the next. The share of
- * the time that its pairs took, as it is known. */
-static double share_of_noisy_pairs(double own, double variant)
+ * the time that its pairs took, as it is known. owed: by trials over sessions. */
+static double share_of_noisy_pairs(double own, double variant, int64_t owed)
 {
-    struct pm_budget budget = budget_of(0.005);
+    struct pm_budget budget;
+    pm_budget_init(&budget, 0.005, (int64_t[PM_OWED_BY]){[PM_OWED_OVER_SESSIONS] = owed}, 0);
     struct pm_trial_cost cost = {0};
     struct pm_use_cost use = {0};
     struct pm_random random;
@@ -168,8 +169,64 @@ static double share_of_noisy_pairs(double own, double variant)
 static void chance_takes_nothing_of_the_share(void **state)
 {
     (void)state;
-    const double spent = share_of_noisy_pairs(40 * MS, 41 * MS);
-    assert_true(spent > 0.0045 && spent < 0.0051);
+    const double little = share_of_noisy_pairs(40 * MS, 41 * MS, 0);
+    const double more = share_of_noisy_pairs(40 * MS, 44 * MS, 0);
+    /* Sessions are paid with half of it all the time. */
+    const double half = share_of_noisy_pairs(40 * MS, 41 * MS, 3600 * second);
+    print_message(
+        "of 0.5 %%: %.3f %% (40 and 41 ms), %.3f %% (40 and 44 ms); of 0.25 %%: %.3f %%\n",
+        100 * little, 100 * more, 100 * half);
+    assert_true(little > 0.0045 && little < 0.0051);
+    assert_true(more > 0.0048 && more < 0.0051);
+    assert_true(half > 0.0023 && half < 0.0026);
+}
+
+/* For ten seconds a pair may begin in each of 60 frames, and takes 80 ms more: how many there are.
+ */
+static uint32_t slow_pairs_in_ten_seconds(struct pm_budget *budget, struct pm_trial_cost *cost,
+                                          int64_t now)
+{
+    struct pm_use_cost use = {0};
+    int64_t charged = -1;
+    uint32_t pairs = 0;
+    for (int i = 0; i < 600; i++) {
+        if (charged >= 0)
+            pm_budget_settle(budget, cost, &use, (double[]){20 * MS, 100 * MS}, PM_STANDS_OWN,
+                             charged);
+        charged = pm_budget_begin(budget, cost, now + i * second / 60);
+        pairs += charged >= 0;
+    }
+    return pairs;
+}
+
+/* Such a pair is what 16 seconds have, however much others saved before. */
+static void what_was_saved_pays_no_slow_trial(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost saves = {0}, slow = {0};
+    struct pm_use_cost use = {0};
+    int64_t now = 0;
+    for (; now < 600 * second; now += second)
+        one_pair(&budget, &saves, &use, 3 * MS, 2 * MS, PM_STANDS_OWN, now);
+    pm_budget_frames(&budget, 36000, now);
+    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    now += 20 * second;
+    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    /* One that is known, but not beside what is bound now. */
+    slow = (struct pm_trial_cost){0};
+    use = (struct pm_use_cost){0};
+    known_pairs(&budget, &slow, &use, 20 * MS, 20 * MS, PM_STANDS_VARIANT);
+    now += 600 * second;
+    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    /* One that is known, but tried again. */
+    slow = (struct pm_trial_cost){0};
+    use = (struct pm_use_cost){0};
+    known_pairs(&budget, &slow, &use, 20 * MS, 20 * MS, PM_STANDS_OWN);
+    slow.expected = 0;
+    now += 600 * second;
+    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    pm_budget_finish(&budget);
 }
 
 /* No pair begins by what others saved before: a long menu is not followed by slow frames. */
@@ -182,10 +239,13 @@ static void what_was_saved_begins_no_pairs(void **state)
     for (int i = 0; i < 1000; i++)
         one_pair(&budget, &saves, &use, 30 * MS, 20 * MS, PM_STANDS_OWN, i * second);
     assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 6);
-    /* And a minute's share is all that it pays of what they took. */
+    /* And a minute's share is all that it pays of a pair that takes more than is usual. */
     use = (struct pm_use_cost){0};
-    pm_budget_settle(&budget, &cost, &use, (double[]){250 * MS, 1000 * MS}, PM_STANDS_OWN, 0);
-    assert_in_range(pm_budget_owed(&budget, 1000 * second), 451 * MS, 451 * MS + TIMING);
+    known_pairs(&budget, &cost, &use, 1 * MS, 1 * MS, PM_STANDS_OWN);
+    assert_int_equal(cost.expected, TIMING);
+    use = (struct pm_use_cost){0};
+    pm_budget_settle(&budget, &cost, &use, (double[]){250 * MS, 1000 * MS}, PM_STANDS_OWN, TIMING);
+    assert_in_range(pm_budget_owed(&budget, 1000 * second), 451 * MS, 451 * MS + 5 * TIMING);
     pm_budget_finish(&budget);
 }
 
@@ -280,6 +340,7 @@ int main(void)
         cmocka_unit_test(spikes_weigh_little),
         cmocka_unit_test(chance_takes_nothing_of_the_share),
         cmocka_unit_test(what_was_saved_begins_no_pairs),
+        cmocka_unit_test(what_was_saved_pays_no_slow_trial),
         cmocka_unit_test(who_records_does_not_wait),
         cmocka_unit_test(a_surpassed_variant_costs_all_that_it_takes),
     };

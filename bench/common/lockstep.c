@@ -56,8 +56,11 @@ bool pm_lockstep_goes_on(struct pm_error *error)
 
 static bool ask(struct pm_side *side, struct pm_error *error)
 {
-    return write(side->in, ".", 1) == 1 ||
-           pm_fail_errno(error, errno, "%s takes no more input", side->words[0]);
+    if (write(side->in, ".", 1) == 1)
+        return true;
+    const int why = errno;
+    return pm_lockstep_goes_on(error) &&
+           pm_fail_errno(error, why, "%s takes no more input", side->words[0]);
 }
 
 static bool hear(struct pm_side *side, double *milliseconds, struct pm_error *error)
@@ -76,8 +79,10 @@ static bool hear(struct pm_side *side, double *milliseconds, struct pm_error *er
             side->length < sizeof(side->text)
                 ? read(side->out, side->text + side->length, sizeof(side->text) - side->length)
                 : 0;
+        /* The scene is not to blame for the signal, which ends the read, or the scene, too. */
         if (got <= 0)
-            return pm_fail(error, PM_ERROR_STATE, "%s answers no more", side->words[0]);
+            return pm_lockstep_goes_on(error) &&
+                   pm_fail(error, PM_ERROR_STATE, "%s answers no more", side->words[0]);
         side->length += (size_t)got;
     }
 }

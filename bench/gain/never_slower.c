@@ -7,10 +7,10 @@
  *
  * The scene is profiled, so that its shaders are known. Then, in sessions of `tried-frames` frames
  * with a player's settings, all bad variants are tried, until no trial goes on or `sessions` are
- * over: each is dropped then, or is so little of what is timed that nothing can be told, and is not
- * used either. Last, they turn slow only later, as in another scene: the verdicts are made those of
- * variants that were faster, so that the next session uses them all at once; what sessions use they
- * glance at, and are to drop them. How much they cost meanwhile is said of runs that time nothing.
+ * over. One that stays undecided, since it is too little of what is timed, is not used. Last, they
+ * turn slow only later, as in another scene: the verdicts are made those of variants that were
+ * faster, so that the next session uses them all at once; what sessions use they glance at, and are
+ * to drop them. How much they cost meanwhile is said of runs that time nothing.
  *
  * Behind each of these steps runs of the scene draw `frames` frames in turn (lockstep.h): two
  * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
@@ -19,10 +19,10 @@
  * trials, and how many were left undecided; the largest share of its time that a session's trials
  * took, in percent; percent more a frame takes after them, with its 95 % interval; the same once
  * the variants turned slow; how many were dropped when tried again; the share of that; percent more
- * after that; and the noise, one run without the layer against the other. Ends with 0 if no trial
- * went on any more and nothing was used, all that turned slow were dropped, no trials took more
- * than half a percent, and frames take no longer afterwards: either their interval lies below +1 %,
- * or within the noise's.
+ * after that; and the noise, one run without the layer against the other. Ends with 0 if any was
+ * dropped, no trial went on any more and nothing was used, all that turned slow were dropped, no
+ * trials took more than half a percent, and frames take no longer afterwards: either their interval
+ * lies below +1 %, or within the noise's.
  */
 #include "base/buffer.h"
 #include "base/file.h"
@@ -64,6 +64,7 @@ struct keys {
 /* What sessions' logs say. */
 struct seen {
     struct keys made, dropped, used; /* by the original's key */
+    struct keys undecided;           /* by the variant's: what was said of it last */
     size_t going_on;                 /* trials that the latest session left */
     double share;                    /* percent, of trials */
 };
@@ -88,6 +89,13 @@ static void add_key(struct keys *keys, const char *key)
         snprintf(keys->keys[keys->count++], KEY + 1, "%s", key);
 }
 
+static void remove_key(struct keys *keys, const char *key)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        if (strcmp(keys->keys[i], key) == 0)
+            memmove(keys->keys[i], keys->keys[--keys->count], KEY + 1);
+}
+
 static bool has_key(const struct keys *keys, const char *key)
 {
     for (size_t i = 0; i < keys->count; i++)
@@ -105,6 +113,22 @@ static size_t count_dropped(const struct seen *seen)
     return count;
 }
 
+/* What a line says of a trial. */
+static void read_trial(const char *line, struct seen *seen)
+{
+    static const char of[] = " a specialized shader ";
+    const char *shader = strstr(line, of);
+    const bool goes_on = strstr(line, " was not over after ") != NULL;
+    char key[KEY + 1];
+    seen->going_on += goes_on;
+    if (!shader || sscanf(shader + sizeof(of) - 1, "%12[0-9a-f]", key) != 1)
+        return;
+    if (strstr(shader, " undecided: tried again later"))
+        add_key(&seen->undecided, key);
+    else if (goes_on || strstr(line, " tried a "))
+        remove_key(&seen->undecided, key);
+}
+
 static bool read_log(const char *path, struct seen *seen, struct pm_error *error)
 {
     FILE *file = fopen(path, "r");
@@ -119,7 +143,7 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
     while (fgets(line, sizeof(line), file)) {
         char key[KEY + 1];
         double share;
-        seen->going_on += strstr(line, " was not over after ") != NULL;
+        read_trial(line, seen);
         const char *shader = strstr(line, ": shader "), *took = strstr(line, "trials took ");
         if (took && sscanf(took, "trials took %lf %%", &share) == 1) {
             told = true;
@@ -294,10 +318,9 @@ static int report(const struct options *options, const struct step *tried,
                   const struct step *turned, const struct step *again)
 {
     const struct pm_paired *noise = &again->noise;
-    const size_t made = tried->seen.made.count, dropped = count_dropped(&tried->seen);
-    const size_t left = dropped + tried->seen.going_on;
-    printf("| %s | %zu | %zu | %zu | %.3f |", options->name, made, dropped,
-           left < made ? made - left : 0, tried->seen.share);
+    const size_t dropped = count_dropped(&tried->seen);
+    printf("| %s | %zu | %zu | %zu | %.3f |", options->name, tried->seen.made.count, dropped,
+           tried->seen.undecided.count, tried->seen.share);
     print_paired(&tried->cost);
     print_paired(&turned->cost);
     printf(" %zu of %zu | %.3f |", count_dropped(&again->seen), again->seen.made.count,

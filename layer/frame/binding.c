@@ -75,6 +75,17 @@ static void uncover(struct pm_command *command, int point)
     pm_binding_bind(command, point);
 }
 
+/* Whether another is to be bound by what was pushed. */
+static bool is_outdated(const struct pm_command *command, int point)
+{
+    const struct pm_bound *bound = &command->bound[point];
+    if (bound->pipeline == NULL)
+        return false;
+    return (bound->kind & (PM_BINDING_PROVEN | PM_BINDING_GAME)) != 0
+               ? bound->now != bound->standing
+               : bound->cover != NULL && !pm_binding_fits(command, point, bound->cover);
+}
+
 static void stand_again(struct pm_command *command, int point)
 {
     struct pm_bound *bound = &command->bound[point];
@@ -84,12 +95,13 @@ static void stand_again(struct pm_command *command, int point)
     const uint64_t best = (binds & PM_BINDS_PROVEN) != 0
                               ? pm_binding_proven(command->device, command, point, bound->pipeline)
                               : 0;
-    const uint64_t standing = best != 0 ? best : bound->game;
-    const bool covered = (bound->kind & (PM_BINDING_PROVEN | PM_BINDING_GAME)) == 0;
-    const bool changed = standing != bound->standing;
-    bound->standing = standing;
-    if (covered ? bound->cover != NULL && !pm_binding_fits(command, point, bound->cover) : changed)
+    bound->standing = best != 0 ? best : bound->game;
+    if (!is_outdated(command, point))
+        return;
+    if (pm_binding_may_be_again(command, point))
         uncover(command, point);
+    else
+        pm_put_off_begin(command);
 }
 
 void pm_binding_pushed(struct pm_command *command)
@@ -139,7 +151,8 @@ static void turn(struct pm_command *command)
     const bool fitted = folded != NULL && bound->now == folded->built.handle;
     const uint32_t binds = atomic_load_explicit(&command->device->binds, memory_order_relaxed);
     if (folded == NULL || (binds & PM_BINDS_PROVEN) == 0 ||
-        (pm_binding_allowed(command, point) & PM_BINDING_PROVEN) == 0) {
+        (pm_binding_allowed(command, point) & PM_BINDING_PROVEN) == 0 ||
+        !pm_binding_may_be_again(command, point)) {
         pm_pushed_disarm(pushed);
         pm_binding_pushed(command);
         return;
@@ -262,9 +275,15 @@ static bool is_seen(const struct pm_command *command)
 
 void pm_binding_put_back_at_draw(struct pm_command *command)
 {
+    struct pm_bound *bound = &command->bound[PM_GRAPHICS];
     if ((command->active & PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK)) != 0)
         return;
-    put_back_at(command, PM_GRAPHICS, 0);
+    const uint32_t allowed = pm_binding_allowed(command, PM_GRAPHICS);
+    if ((allowed & PM_BINDING_PROVEN) == 0)
+        bound->standing = bound->game;
+    if (bound->pipeline != NULL &&
+        ((bound->kind & allowed) == 0 || is_outdated(command, PM_GRAPHICS)))
+        uncover(command, PM_GRAPHICS);
     pm_command_put_off_ends(command);
 }
 
@@ -275,6 +294,9 @@ void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition co
     else
         command->active |= PM_CONDITION(condition);
     pm_binding_put_back(command, 0);
+    /* Other values may be pushed while it is active, and draws in it are this pipeline's. */
+    if (condition == PM_ACTIVE_TRANSFORM_FEEDBACK && command->bound[PM_GRAPHICS].watch != 0)
+        put_back_at(command, PM_GRAPHICS, 0);
     if (is_seen(command))
         pm_put_off_begin(command);
     if (command->pass.place != PM_PLACE_OUTSIDE)
@@ -292,7 +314,8 @@ void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition cond
 {
     if (condition != PM_ACTIVE_QUERY)
         command->active &= ~PM_CONDITION(condition);
-    else if (command->active_queries > 0 && --command->active_queries == 0)
+    else if (command->active_queries > 0 && --command->active_queries == 0 &&
+             !is_outdated(command, PM_GRAPHICS))
         pm_command_put_off_ends(command);
 }
 

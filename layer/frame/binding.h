@@ -97,8 +97,9 @@ static inline void pm_binding_watch(struct pm_command *command, int point,
 }
 
 /* The game pushes constants, before it does: binds at once what stands by the words that are known
- * then. Where the short way is open (pushed.h) it need not be called for what takes it. true: words
- * that are watched may have changed. */
+ * then, or where that may not be has the next draw do so (put_off.h). Where the short way is open
+ * (pushed.h) it need not be called for what takes it. true: words that are watched may have
+ * changed. */
 bool pm_binding_push(struct pm_command *command, const struct pm_push *push);
 
 /* The same where more than words may have changed. */
@@ -211,8 +212,9 @@ void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition co
 /* Behind that of a query pm_passes_count_down is owed. */
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition);
 
-/* A draw comes that something was put off to: puts back what its query must not see. Where nothing
- * can be bound, in transform feedback, it is put off further. */
+/* A draw comes that something was put off to: puts back what its query must not see, or binds what
+ * fits what was pushed. Where nothing can be bound, in transform feedback, it is put off further.
+ */
 void pm_binding_put_back_at_draw(struct pm_command *command);
 
 /* The same as pm_binding_obstacle_begins for PM_ACTIVE_GENERATED_COMMANDS, which run with what is

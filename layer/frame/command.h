@@ -142,7 +142,7 @@ struct pm_command {
     /* Nothing is sampled or timed in the recording and no pushes are followed, and nothing is
      * active that could see a variant: what is bound may go to `lately`. It implies `touched`. */
     bool plain;
-    bool put_off; /* the next draw puts back the game's own pipeline (put_off.h) */
+    bool put_off; /* the next draw binds what stands, or the game's own pipeline (put_off.h) */
     struct pm_lately lately;
     struct pm_bound bound[PM_BIND_POINTS];
     uint64_t watched; /* by any of them */

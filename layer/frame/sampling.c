@@ -27,6 +27,16 @@ static void draw_begins(struct pm_sampling *sampling)
     atomic_store(&sampling->begins, count > INT64_MAX ? INT64_MAX : (int64_t)count);
 }
 
+static const char *const newer_draws[PM_NEWER_DRAW_COUNT] = {
+    [PM_DRAW_INDIRECT2] = "vkCmdDrawIndirect2KHR",
+    [PM_DRAW_INDEXED_INDIRECT2] = "vkCmdDrawIndexedIndirect2KHR",
+    [PM_DRAW_INDIRECT_COUNT2] = "vkCmdDrawIndirectCount2KHR",
+    [PM_DRAW_INDEXED_INDIRECT_COUNT2] = "vkCmdDrawIndexedIndirectCount2KHR",
+    [PM_DRAW_INDIRECT_BYTE_COUNT2] = "vkCmdDrawIndirectByteCount2EXT",
+    [PM_DRAW_MESH_TASKS_INDIRECT2] = "vkCmdDrawMeshTasksIndirect2EXT",
+    [PM_DRAW_MESH_TASKS_INDIRECT_COUNT2] = "vkCmdDrawMeshTasksIndirectCount2EXT",
+};
+
 struct pm_sampling *pm_sampling_create(struct pm_device *device,
                                        void (*arm)(struct pm_device *device, bool armed))
 {
@@ -67,6 +77,9 @@ struct pm_sampling *pm_sampling_create(struct pm_device *device,
         device->dispatch.GetDeviceProcAddr(device->handle, "vkCmdEndTransformFeedback2EXT");
     sampling->wait_for_present2 =
         device->dispatch.GetDeviceProcAddr(device->handle, "vkWaitForPresent2KHR");
+    for (int i = 0; i < PM_NEWER_DRAW_COUNT; i++)
+        sampling->newer_draws[i] =
+            device->dispatch.GetDeviceProcAddr(device->handle, newer_draws[i]);
     pm_cpu_watch_init(&sampling->watch, device);
     atomic_init(&sampling->open, sampling->window.open);
     atomic_init(&sampling->windows, sampling->window.open);
@@ -267,7 +280,7 @@ enum { FIRST_FRAMES = 16 };
 enum { LOADING_PIPELINES = 32 };
 #define LOADING_TIME (PM_SECOND / 4)
 
-void pm_sampling_begin_put_off(struct pm_sampling *sampling)
+static void begin_armed(struct pm_sampling *sampling)
 {
     pthread_mutex_lock(&sampling->lock);
     atomic_fetch_add(&sampling->recording, 1);
@@ -275,12 +288,17 @@ void pm_sampling_begin_put_off(struct pm_sampling *sampling)
     pthread_mutex_unlock(&sampling->lock);
 }
 
+void pm_sampling_begin_put_off(struct pm_sampling *sampling)
+{
+    begin_armed(sampling);
+}
+
 bool pm_sampling_begin_kept(struct pm_sampling *sampling)
 {
     if (atomic_load_explicit(&sampling->device->lost, memory_order_relaxed) ||
         atomic_load_explicit(&sampling->watch.bound, memory_order_relaxed) || sampling->share <= 0)
         return false;
-    pm_sampling_begin_put_off(sampling);
+    begin_armed(sampling);
     return true;
 }
 

@@ -23,6 +23,18 @@
 
 struct pm_queue;
 
+/* Draws of VK_KHR_device_address_commands, which the headers do not have. */
+enum pm_newer_draw {
+    PM_DRAW_INDIRECT2,
+    PM_DRAW_INDEXED_INDIRECT2,
+    PM_DRAW_INDIRECT_COUNT2,
+    PM_DRAW_INDEXED_INDIRECT_COUNT2,
+    PM_DRAW_INDIRECT_BYTE_COUNT2,
+    PM_DRAW_MESH_TASKS_INDIRECT2,
+    PM_DRAW_MESH_TASKS_INDIRECT_COUNT2,
+    PM_NEWER_DRAW_COUNT
+};
+
 struct pm_sampling {
     struct pm_device *device;
     /* device->binds has PM_BINDS_ARMED and PM_BINDS_CAREFUL of ours. arm: also when `learned`
@@ -94,8 +106,9 @@ struct pm_sampling {
     PFN_vkVoidFunction end_rendering2;
     /* Likewise vkCmdBegin- and vkCmdEndTransformFeedback2EXT. */
     PFN_vkVoidFunction begin_feedback2, end_feedback2;
-    PFN_vkVoidFunction wait_for_present2; /* vkWaitForPresent2KHR */
-    struct pm_cpu_watch watch;            /* whether the game is bound by its processor */
+    PFN_vkVoidFunction wait_for_present2;                /* vkWaitForPresent2KHR */
+    PFN_vkVoidFunction newer_draws[PM_NEWER_DRAW_COUNT]; /* likewise */
+    struct pm_cpu_watch watch; /* whether the game is bound by its processor */
 
     struct pm_scenes scenes;
 

@@ -285,6 +285,28 @@ static VKAPI_ATTR void VKAPI_CALL end_feedback2(VkCommandBuffer buffer, uint32_t
         buffer, first, count, NULL, NULL);
 }
 
+static const char *const indirect2[] = {
+    "vkCmdDrawIndirect2KHR",          "vkCmdDrawIndexedIndirect2KHR",
+    "vkCmdDrawIndirectCount2KHR",     "vkCmdDrawIndexedIndirectCount2KHR",
+    "vkCmdDrawMeshTasksIndirect2EXT", "vkCmdDrawMeshTasksIndirectCount2EXT",
+};
+
+static VKAPI_ATTR void VKAPI_CALL draw_indirect2(VkCommandBuffer buffer, const void *info)
+{
+    (void)info;
+    ((PFN_vkCmdDrawIndirect)find_entry("vkCmdDrawIndirect")->function)(buffer, VK_NULL_HANDLE, 0, 0,
+                                                                       0);
+}
+
+static VKAPI_ATTR void VKAPI_CALL draw_byte_count2(VkCommandBuffer buffer, uint32_t instances,
+                                                   uint32_t first, const void *info,
+                                                   uint32_t offset, uint32_t stride)
+{
+    (void)info;
+    ((PFN_vkCmdDrawIndirectByteCountEXT)find_entry("vkCmdDrawIndirectByteCountEXT")->function)(
+        buffer, instances, first, VK_NULL_HANDLE, 0, offset, stride);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL wait_for_present2(VkDevice device, VkSwapchainKHR swapchain,
                                                         const void *info)
 {
@@ -302,6 +324,11 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice de
         return (PFN_vkVoidFunction)begin_feedback2;
     if (strcmp(pName, "vkCmdEndTransformFeedback2EXT") == 0)
         return (PFN_vkVoidFunction)end_feedback2;
+    if (strcmp(pName, "vkCmdDrawIndirectByteCount2EXT") == 0)
+        return (PFN_vkVoidFunction)draw_byte_count2;
+    for (size_t i = 0; i < sizeof indirect2 / sizeof indirect2[0]; i++)
+        if (strcmp(pName, indirect2[i]) == 0)
+            return (PFN_vkVoidFunction)draw_indirect2;
     if (strcmp(pName, "vkWaitForPresent2KHR") == 0)
         return (PFN_vkVoidFunction)wait_for_present2;
     const struct pm_null_entry *entry = find_entry(pName);

@@ -30,9 +30,10 @@
  * vkCreateDevice returns VK_ERROR_FEATURE_NOT_PRESENT, submits and waits VK_ERROR_DEVICE_LOST, all
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY
  *
- * vkCmdEndRendering2KHR, vkCmdBeginTransformFeedback2EXT, vkCmdEndTransformFeedback2EXT and
- * vkWaitForPresent2KHR are there too, though the headers do not have them; they are recorded as the
- * older ones.
+ * vkCmdEndRendering2KHR, vkCmdBeginTransformFeedback2EXT, vkCmdEndTransformFeedback2EXT,
+ * vkWaitForPresent2KHR and the draws of VK_KHR_device_address_commands are there too, though the
+ * headers do not have them; they are recorded as the older ones, indirect draws of all kinds as
+ * vkCmdDrawIndirect of nothing.
  *
  * It knows a structure of features that the headers do not, struct pm_null_future_features.
  *

@@ -34,10 +34,10 @@ static VKAPI_ATTR void VKAPI_CALL bind(VkCommandBuffer handle, VkPipelineBindPoi
     world->binds++;
 }
 
-/* A draw is waited for, while there is a query. */
+/* A draw is waited for, while there is a query, or behind what was pushed. */
 void pm_put_off_begin(struct pm_command *command)
 {
-    assert_true(world->left && command->active_queries > 0);
+    assert_true((world->left && command->active_queries > 0) || world->more);
     command->put_off = true;
 }
 
@@ -326,6 +326,7 @@ void binding_start(enum pm_condition recording, bool is_protected)
                     .pass = {.place = PM_PLACE_OUTSIDE}},
         .is_protected = is_protected,
     };
+    atomic_store(&device->pipelines->dynamic.any[0], 1);
     pm_random_init(&world->command.random, 1);
     pm_pushed_begin(&world->command.pushed, UINT64_MAX);
     for (int i = 0; i < PM_BIND_POINTS; i++)

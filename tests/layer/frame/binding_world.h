@@ -36,6 +36,8 @@ struct world {
     bool feedback, is_protected;
     bool fewer; /* LEAVING_FEWER is bound for draws, */
     bool left;  /* and its variant still, though something is active that must not see it */
+    bool
+        more; /* a pipeline was made that leaves more states than any did (test_put_off_pushes.c) */
     bool watching[PM_BIND_POINTS]; /* WATCHING is bound */
     bool fits[PM_BIND_POINTS];     /* what was pushed is what its variant wants there */
     int ranges;                    /* pushed with last; 0: none that are known */

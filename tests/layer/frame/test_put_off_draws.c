@@ -172,7 +172,7 @@ static void a_draw_in_the_query(void **state)
     close_game();
 }
 
-/* Each command that draws, with what it reads. */
+/* Some of the commands that draw, with what they read. */
 static void draw_by(int command)
 {
     const VkCommandBuffer buffer = game.buffer;
@@ -191,6 +191,43 @@ static void draw_by(int command)
         break;
     default:
         h.vk.CmdDrawMeshTasksEXT(buffer, 1, 1, 1);
+    }
+}
+
+/* Draws that the headers do not have (VK_KHR_device_address_commands), by their names. */
+static void newer_draws(void **state)
+{
+    typedef void(VKAPI_PTR * draw_info)(VkCommandBuffer, const void *);
+    typedef void(VKAPI_PTR * draw_bytes)(VkCommandBuffer, uint32_t, uint32_t, const void *,
+                                         uint32_t, uint32_t);
+    static const char *const names[] = {
+        "vkCmdDrawIndirect2KHR",          "vkCmdDrawIndexedIndirect2KHR",
+        "vkCmdDrawIndirectCount2KHR",     "vkCmdDrawIndexedIndirectCount2KHR",
+        "vkCmdDrawMeshTasksIndirect2EXT", "vkCmdDrawMeshTasksIndirectCount2EXT",
+        "vkCmdDrawIndirectByteCount2EXT"};
+    static const uint64_t info[16];
+    for (int i = 0; i < 7; i++) {
+        open_game(NULL, NULL);
+        begin_recording(ONCE);
+        begin_query();
+        const PFN_vkVoidFunction function = vkGetDeviceProcAddr(h.device, names[i]);
+        assert_non_null(function);
+        for (int j = 0; j < 2; j++) {
+            if (i < 6)
+                ((draw_info)function)(game.buffer, info);
+            else
+                ((draw_bytes)function)(game.buffer, 1, 0, info, 0, 4);
+        }
+        assert_recorded(i < 6 ? BEGUN "vkCmdBeginQuery vkCmdBindPipeline vkCmdDrawIndirect "
+                                      "vkCmdDrawIndirect "
+                              : BEGUN "vkCmdBeginQuery vkCmdBindPipeline "
+                                      "vkCmdDrawIndirectByteCountEXT "
+                                      "vkCmdDrawIndirectByteCountEXT ");
+        assert_ptr_equal(optimized_bound(&h, game.begun, 1), game.graphics);
+        end_query();
+        h.vk.CmdEndRenderPass(game.buffer);
+        PM_CHECK(h.vk.EndCommandBuffer(game.buffer));
+        next_case(state);
     }
 }
 
@@ -522,6 +559,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_draw_in_the_query),
         PM_LAYERED_TEST(draws_of_all_kinds),
+        PM_LAYERED_TEST(newer_draws),
         PM_LAYERED_TEST(what_is_set_for_the_next_pipeline_stays),
         PM_LAYERED_TEST(a_draw_behind_the_query),
         PM_LAYERED_TEST(no_draw_at_all),

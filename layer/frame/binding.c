@@ -299,8 +299,10 @@ void pm_binding_obstacle_begins(struct pm_command *command, enum pm_condition co
         put_back_at(command, PM_GRAPHICS, 0);
     if (is_seen(command))
         pm_put_off_begin(command);
-    if (command->pass.place != PM_PLACE_OUTSIDE)
+    if (command->pass.place != PM_PLACE_OUTSIDE) {
         command->pass.place = PM_PLACE_PASS;
+        command->pass.unknown = true;
+    }
 }
 
 void pm_binding_generated_begins(struct pm_command *command, int point)

@@ -92,7 +92,8 @@ struct pm_pass_instance {
     bool inherited;          /* it is that of what executes the recording, a secondary one */
     bool executes;           /* its calls, or some of them, are in secondary ones */
     bool both;               /* likewise, and others in the command buffer itself */
-    bool unknown;            /* of one of these it is not known what it does */
+    bool unknown;            /* of one of these it is not known what it does, or something was
+                                active that must not see a variant */
     bool untimed;            /* one of these was recorded anew, and could have no part in a trial */
     bool mixed;              /* where inherited: a side of a trial could not be bound in it */
     uint64_t group;          /* likewise: tells its render pass from others */

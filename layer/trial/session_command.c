@@ -1,4 +1,5 @@
 /* Trials over sessions in recordings: what is timed. sessions.h. */
+#include "layer/frame/binding.h"
 #include "layer/trial/session_state.h"
 #include "layer/trial/timing.h"
 
@@ -18,8 +19,10 @@ bool pm_session_may_time(const struct pm_command *command)
 void pm_session_pass_begins(struct pm_command *command, bool whole, uint64_t work)
 {
     struct pm_pass_instance *pass = &command->pass;
-    *pass = (struct pm_pass_instance){
-        .place = PM_PLACE_PASS, .work = work, .measurement = PM_TIMING_NONE};
+    *pass = (struct pm_pass_instance){.place = PM_PLACE_PASS,
+                                      .unknown = !pm_binding_may_try(command, PM_PLACE_TIMED_PASS),
+                                      .work = work,
+                                      .measurement = PM_TIMING_NONE};
     if (!whole)
         return;
     /* One that turned out not to be worth it is used again. */

@@ -163,7 +163,11 @@ struct pm_timed_call pm_trial_call_begins(struct pm_command *command, int point,
         may_bind(command, point, PM_BINDING_TRIAL_CALL) && runs_in_order(command)
             ? candidate_of(command, point)
             : NULL;
-    struct pm_session_trial *trial = point == PM_COMPUTE ? pm_session_of(command, point) : NULL;
+    /* Else it runs with the game's own, whatever the session's side is. */
+    struct pm_session_trial *trial =
+        point == PM_COMPUTE && may_bind(command, point, PM_BINDING_PROVEN)
+            ? pm_session_of(command, point)
+            : NULL;
     if (candidate != NULL)
         time_call(command, point, candidate, groups, &call);
     else if (trial != NULL)
@@ -325,6 +329,7 @@ void pm_trial_secondary_begins(struct pm_command *command,
                  : passes ? PM_PLACE_TIMED_PASS
                           : PM_PLACE_PASS,
         .inherited = true,
+        .unknown = !pm_binding_may_try(command, PM_PLACE_TIMED_PASS),
         .group = inherited->what,
         .measurement = PM_TIMING_NONE,
     };
@@ -379,6 +384,7 @@ struct pm_command *pm_trial_pass_begins(struct pm_device *device, VkCommandBuffe
     *pass = (struct pm_pass_instance){
         .place = PM_PLACE_PASS,
         .slot = pm_trials_pass(device->trials, kind_of(beginning), &worth),
+        .unknown = !pm_binding_may_try(command, PM_PLACE_TIMED_PASS),
         .work = beginning->work,
         .measurement = PM_TIMING_NONE,
     };

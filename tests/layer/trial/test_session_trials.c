@@ -342,6 +342,12 @@ static void paused_sessions_are_not_timed(void **state)
     assert_int_equal(steady_session(80000, false, SESSION_TIMED), !variant);
 }
 
+static const VkQueryPoolCreateInfo statistics = {
+    .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+    .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+    .queryCount = 1,
+    .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
+
 /* A session whose device gets a pool of statistics after a draw was recorded, with a pipeline that
  * leaves fewer states than another and stands for itself from then on. Returns how the first ran.
  */
@@ -350,11 +356,6 @@ static int session_with_a_pool(void)
     const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
     const struct pm_harness_options options = {.features = &features};
     const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
     VkCommandBuffer before, after;
     VkQueryPool pool;
     trying.background = true;
@@ -364,7 +365,7 @@ static int session_with_a_pool(void)
     const VkPipeline other = make_graphics(&trying.h, &leaving);
     trying_costs();
     const int variant = steady_record(true, &before);
-    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &info, NULL, &pool));
+    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &statistics, NULL, &pool));
     assert_int_equal(steady_record(true, &after), 0);
     for (int i = 0; i < 10; i++) {
         steady_submit(after);
@@ -388,6 +389,77 @@ static void nor_what_stands_for_itself(void **state)
     assert_int_equal(steady_session(80000, true, SESSION_TIMED), side);
     assert_int_equal(session_with_a_pool(), !side);
     optimized_assert_logged(SESSION_TIMED, 1);
+}
+
+enum where { IN_QUERY, BEFORE_QUERY, QUERY_AROUND, DISPATCH_IN_QUERY, WHERE };
+
+/* A recording in which a query of statistics makes the call run with the game's own. */
+static void record_in_query(VkCommandBuffer buffer, VkQueryPool pool, enum where where)
+{
+    const struct pm_device_dispatch *vk = &trying.h.vk;
+    const bool around = where == QUERY_AROUND || where == DISPATCH_IN_QUERY;
+    vk->CmdResetQueryPool(buffer, pool, 0, 1);
+    if (around)
+        vk->CmdBeginQuery(buffer, pool, 0, 0);
+    if (where == DISPATCH_IN_QUERY) {
+        trying_dispatch(buffer);
+        vk->CmdEndQuery(buffer, pool, 0);
+        return;
+    }
+    pm_harness_begin_pass(&trying.h, buffer);
+    if (where == IN_QUERY)
+        vk->CmdBeginQuery(buffer, pool, 0, 0);
+    vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    if (where == BEFORE_QUERY)
+        vk->CmdBeginQuery(buffer, pool, 0, 0);
+    vk->CmdDraw(buffer, 3, 1, 0, 0);
+    if (!around)
+        vk->CmdEndQuery(buffer, pool, 0);
+    vk->CmdEndRenderPass(buffer);
+    if (around)
+        vk->CmdEndQuery(buffer, pool, 0);
+}
+
+static void session_in_query(enum where where)
+{
+    const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
+    VkQueryPool pool;
+    trying.dispatches = true;
+    trying.background = true;
+    trying.variant_cost = 80000;
+    pm_harness_open(&trying.h, &(struct pm_harness_options){.features = &features});
+    if (where == DISPATCH_IN_QUERY)
+        trying.compute = optimized_compute(&trying.h);
+    else
+        trying.graphics = optimized_graphics(&trying.h);
+    trying_costs();
+    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &statistics, NULL, &pool));
+    VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    pm_harness_begin(&trying.h, buffer, 0);
+    record_in_query(buffer, pool, where);
+    PM_CHECK(trying.h.vk.EndCommandBuffer(buffer));
+    for (int i = 0; i < 10; i++) {
+        steady_submit(buffer);
+        usleep(10000);
+    }
+    trying.h.vk.DestroyQueryPool(trying.h.device, pool, NULL);
+    trying_close();
+}
+
+/* Its times would be taken for those of the session's side. */
+static void nor_what_a_query_sees(void **state)
+{
+    for (int where = 0; where < WHERE; where++) {
+        trying_prepare_sessions();
+        setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
+        const bool draws = where != DISPATCH_IN_QUERY;
+        assert_int_equal(steady_session(80000, draws, "timed in turn: sessions are"), 0);
+        session_in_query((enum where)where);
+        optimized_assert_logged(SESSION_TIMED, 0);
+        (void)steady_session(80000, draws, SESSION_TIMED);
+        pm_layered_tear_down(state);
+        pm_layered_set_up(state);
+    }
 }
 
 /* In a menu that is recorded once, until nothing can be timed in turn. */
@@ -503,6 +575,7 @@ int main(void)
         PM_LAYERED_TEST(testing_leaves_them_alone),
         PM_LAYERED_TEST(paused_sessions_are_not_timed),
         PM_LAYERED_TEST(nor_what_stands_for_itself),
+        PM_LAYERED_TEST(nor_what_a_query_sees),
         PM_LAYERED_TEST(a_menu_makes_no_trial_over_sessions),
         PM_LAYERED_TEST(nor_does_one_that_was_never_left),
         PM_LAYERED_TEST(not_what_comes_late),

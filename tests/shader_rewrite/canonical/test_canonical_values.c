@@ -148,9 +148,10 @@ static void check_compute(const char *name, bool in_place, const struct pm_spec_
 }
 
 static const char *const compute_names[] = {
-    "folding.comp",  "loops.comp",          "breaks.comp",   "switches.comp", "functions.comp",
-    "mixes.comp",    "transcendental.comp", "packing.comp",  "shared.comp",   "matrices.comp",
-    "integers.comp", "arrays.comp",         "bitcasts.comp", "pointers.comp"};
+    "folding.comp",   "loops.comp",    "breaks.comp",         "switches.comp",
+    "functions.comp", "mixes.comp",    "transcendental.comp", "packing.comp",
+    "shared.comp",    "matrices.comp", "integers.comp",       "arrays.comp",
+    "bitcasts.comp",  "pointers.comp", "transposes.comp",     "transposed.comp"};
 enum { COMPUTE_NAMES = sizeof(compute_names) / sizeof(compute_names[0]) };
 
 static void test_compute(void **state)
@@ -213,11 +214,13 @@ static void test_specialized(void **state)
     (void)state;
     const struct pm_spec_value size = {3, 4, 64}, square = {0, 4, 1}, taps = {1, 4, 6},
                                scale = {2, 4, 0x3eaaaaab}, mode0 = {4, 4, 0}, mode9 = {4, 4, 9};
+    const struct pm_spec_value other = {0, 4, 4}; /* the matrix is no constant */
     const struct pm_spec_value some[] = {size, mode0};
     const struct pm_spec_value all[] = {size, square, taps, scale, mode9};
     check_compute("specialized.comp", false, &size, 1);
     check_compute("specialized.comp", false, some, 2);
     check_compute("specialized.comp", false, all, 5);
+    check_compute("transposes.comp", false, &other, 1);
 }
 
 /* ---- fragment ---- */

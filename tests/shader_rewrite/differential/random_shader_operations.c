@@ -188,11 +188,17 @@ static void float_matrix(struct random_generator *g)
 {
     const struct random_type v = random_type(RANDOM_FLOAT, 32, (uint8_t)(2 + random_below(g, 3)));
     struct random_value columns[4] = {0};
-    double bound = 0;
+    double bound = 1;
+    /* No draw, and among no values: seeds that are named somewhere keep their other shader. */
+    const bool constant = g->next % 3 == 0;
     for (int i = 0; i < v.n; i++) {
         columns[i] = random_bounded(g, random_any(g, v), 64);
         bound = fmax(bound, columns[i].bound);
     }
+    const uint32_t values = g->value_count;
+    for (int i = 0; i < v.n && constant; i++)
+        columns[i] = random_constant_float(g, v, 0.7 - 0.4 * i);
+    g->value_count = values;
     uint32_t matrix = g->next++;
     pm_buffer_printf(&g->body, "%%v%u = OpCompositeConstruct %%mat%u", matrix, v.n);
     for (int i = 0; i < v.n; i++)

@@ -139,7 +139,7 @@ static void say_frames_more(const struct pm_session_status *status, struct text 
                                                       (double)status->heartbeats * seconds / 3600
                                                 : 0;
     if (hours > MOST_HOURS)
-        say(text, ", not within a day at this rate");
+        say(text, ", and will not be decided within a day at this rate");
     else
         say(text, ", about %s more frames", pm_grouped(status->frames_more, number));
     if (hours >= FEW_HOURS && hours <= MOST_HOURS)

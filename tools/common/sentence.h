@@ -7,7 +7,8 @@
 
 #include "profile/session_status.h"
 
-enum { PM_SENTENCE_TEXT = 512 };
+/* The fullest sentence has room. */
+enum { PM_SENTENCE_TEXT = 1024 };
 
 /* Of one session on one device. next: what the reader does next; NULL: nothing is said of it. */
 void pm_sentence(const struct pm_session_status *status, const char *next,

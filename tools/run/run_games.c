@@ -94,7 +94,7 @@ void pm_run_games_ended(struct pm_run_games *run)
 struct trouble {
     double since; /* pm_wall_seconds */
     const char *game;
-    char message[PM_SENTENCE_TEXT / 2];
+    char message[sizeof(((struct pm_error *)NULL)->message)];
 };
 
 static void take_trouble(void *user, const char *game, double at, const char *message)
@@ -117,7 +117,7 @@ void pm_run_games_say(const struct pm_run_games *run, double began, const char *
         else if (trouble.message[0])
             snprintf(text, sizeof(text), "sampled nothing: %s", trouble.message);
         else if (run->unkept.code != PM_OK)
-            snprintf(text, sizeof(text), "what the layer did is not known: %.440s",
+            snprintf(text, sizeof(text), "what the layer did is not known: %s",
                      run->unkept.message);
         else
             snprintf(text, sizeof(text), "sampled nothing: the program made no Vulkan device");

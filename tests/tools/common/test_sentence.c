@@ -98,8 +98,44 @@ static void an_undecided_trial(void **state)
     assert_non_null(strstr(sentence(&status, NULL), " frames, 12 hours at this rate "));
     status.frames_more = 950000;
     assert_non_null(strstr(sentence(&status, NULL),
-                           " tried, not within a day at this rate "
+                           " tried, and will not be decided within a day at this rate "
                            "(limits.trial_share bounds what trials take)"));
+}
+
+/* All that one sentence can say, with numbers that are hardly ever as long. */
+static void the_fullest(void **state)
+{
+    (void)state;
+    struct pm_session_status status = {
+        .heartbeats = 1000000000,
+        .windows = 1,
+        .calls = 1000000000000,
+        .keeps_recordings = true,
+        .api_probability = 0.5,
+        .window_probability = 1,
+        .shaders = 10000,
+        .specialized = 10000,
+        .by_blocks = 10000,
+        .by_recipe = 10000,
+        .fastest = 100.1,
+        .slowest = 10.1,
+        .to_time = 10000,
+        .comparing = 10000,
+        .trying = 10000,
+        .began = 1000,
+        .written = 2000,
+        .frames_more = 80000000000,
+        .dropped = 10000,
+    };
+    const char *last = "; 10000 were no faster and dropped; next: piecemeal report";
+    const char *said = sentence(&status, "piecemeal report");
+    assert_non_null(strstr(said, "or nothing of it was chosen"));
+    assert_non_null(strstr(said, ", about 80,000,000,000 more frames, 22 hours at this rate"));
+    assert_non_null(strstr(said, last));
+    /* Names of any length. */
+    memset(status.why_not, 'w', sizeof(status.why_not) - 1);
+    memset(status.device, 'd', sizeof(status.device) - 1);
+    assert_non_null(strstr(sentence(&status, "piecemeal report"), last));
 }
 
 static void what_stood_in_the_way(void **state)
@@ -204,9 +240,9 @@ static void only_sessions_of_the_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_sampled),         cmocka_unit_test(sampling_that_is_off),
-        cmocka_unit_test(an_undecided_trial),       cmocka_unit_test(what_stood_in_the_way),
-        cmocka_unit_test(only_sessions_of_the_run),
+        cmocka_unit_test(what_was_sampled),   cmocka_unit_test(sampling_that_is_off),
+        cmocka_unit_test(an_undecided_trial), cmocka_unit_test(what_stood_in_the_way),
+        cmocka_unit_test(the_fullest),        cmocka_unit_test(only_sessions_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

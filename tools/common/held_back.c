@@ -22,9 +22,13 @@ static void count(const struct pm_journal_state *state, char text[static COUNTED
                  state->held_for_good);
 }
 
-char *pm_held_back(const struct pm_journal_state *state, const char *path, const char *ended)
+char *pm_held_back(const struct pm_journal_state *state, const char *path, const char *ended,
+                   bool by_hand)
 {
-    static const char now[] = "its own menu or quit command ends it properly; remove";
+    const char *way = !ended    ? "if it was ended by hand, its own menu or quit command ends it "
+                                  "properly; remove"
+                      : by_hand ? "its own menu or quit command ends it properly; remove"
+                                : "remove";
     char counted[COUNTED_TEXT], *text = NULL;
     int size;
     count(state, counted);
@@ -32,19 +36,19 @@ char *pm_held_back(const struct pm_journal_state *state, const char *path, const
         size = asprintf(&text,
                         " did not end properly (%s), as before, so all specialized shaders are "
                         "held back until %u sessions have; %s %s to use them now",
-                        ended, state->safe_for, now, path);
+                        ended, state->safe_for, way, path);
     else if (ended)
         size = asprintf(&text, " did not end properly (%s), so %s; %s %s to use them now", ended,
-                        counted, now, path);
+                        counted, way, path);
     else if (state->safe_for > 0)
         size = asprintf(&text,
                         ": sessions in a row did not end properly, so all specialized shaders are "
                         "held back until %u have; %s %s to use them now",
-                        state->safe_for, now, path);
+                        state->safe_for, way, path);
     else
         size = asprintf(&text,
-                        ": %s, since sessions that they were new in did not end properly; %s %s to "
-                        "use them now",
-                        counted, now, path);
+                        ": %s, since sessions that they were new in did not end properly; %s %s "
+                        "to use them now",
+                        counted, way, path);
     return size < 0 ? NULL : text;
 }

@@ -159,14 +159,22 @@ static pid_t fork_child(void)
     return child;
 }
 
-/* Its exit status, or 128 + the signal that killed it. */
-static int wait_for(pid_t child)
+/* Its exit status, or 128 + the signal that killed it, which is *killed_by, or 0. */
+static int wait_for(pid_t child, int *killed_by)
 {
     int result = 0;
     while (waitpid(child, &result, 0) < 0 && errno == EINTR)
         ;
     child_to_signal = 0;
-    return WIFSIGNALED(result) ? 128 + WTERMSIG(result) : WEXITSTATUS(result);
+    *killed_by = WIFSIGNALED(result) ? WTERMSIG(result) : 0;
+    return *killed_by > 0 ? 128 + *killed_by : WEXITSTATUS(result);
+}
+
+static int program_killed_by;
+
+int pm_launch_killed_by(void)
+{
+    return program_killed_by;
 }
 
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
@@ -196,7 +204,7 @@ bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error)
         got = read(pipe_ends[0], &why, sizeof(why));
     while (got < 0 && errno == EINTR);
     close(pipe_ends[0]);
-    *status = wait_for(child);
+    *status = wait_for(child, &program_killed_by);
     return got != (ssize_t)sizeof(why) || pm_fail_errno(error, why, "%s", argv[0]);
 }
 
@@ -211,7 +219,8 @@ bool pm_launch_apart(int (*work)(void *user), void *user, int *status, struct pm
         fflush(NULL);
         _exit(result);
     }
-    *status = wait_for(child);
+    int killed_by;
+    *status = wait_for(child, &killed_by);
     return true;
 }
 

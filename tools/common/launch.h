@@ -26,8 +26,12 @@ bool pm_launch_environment(struct pm_error *error);
  * is started with, and what was ignored then (nohup) is never passed on. */
 bool pm_launch_wait(char *const *argv, int *status, struct pm_error *error);
 
-/* The same of a function, which signals end where this process goes on. *status: what it returns, 0
- * to 127. Before threads are started. */
+/* The signal that killed the program that pm_launch_wait ran last; 0: none did, as when a shell
+ * ends with a status of 128 or more. */
+int pm_launch_killed_by(void);
+
+/* pm_launch_wait of a function, which signals end where this process goes on. *status: what it
+ * returns, 0 to 127. Before threads are started. */
 bool pm_launch_apart(int (*work)(void *user), void *user, int *status, struct pm_error *error);
 
 /* When SIGINT, SIGTERM or SIGHUP came to this process while a program ran, the last time:

@@ -53,7 +53,7 @@ static void say_held(const char *path, const char *game, const struct pm_journal
                       state->damaged.message);
     if (!pm_held_back_any(state))
         return;
-    char *text = pm_held_back(state, path, NULL);
+    char *text = pm_held_back(state, path, NULL, false);
     held->games++;
     pm_doctor_say(held->doctor, PM_FINDING_NOTE, "safe mode", "%s%s", game,
                   text ? text : ": some specialized shaders are held back");

@@ -376,7 +376,7 @@ static int play(struct run *run, const struct pm_sync_info *info, struct pm_run_
     compare(run, games, began);
     say_all_left_alone((time_t)began);
     if (named)
-        pm_run_say_ended(&games->games, name, status);
+        pm_run_say_ended(&games->games, name);
     pm_run_games_say(games, began, what_next(run, info, games));
     return status;
 }

@@ -2,19 +2,18 @@
 
 #include "profile/journal.h"
 #include "tools/common/held_back.h"
+#include "tools/common/launch.h"
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    KILLED = 128, /* the status of a program that a signal killed is that much more */
-    HOW_TEXT = 128,
-};
+enum { HOW_TEXT = 128 };
 
 struct saying {
     const char *command;
     const char *ended; /* how the program has; NULL: only what earlier sessions did is said */
+    bool by_hand;      /* which somebody did */
     bool bad;          /* a session of the run did not end properly */
 };
 
@@ -27,7 +26,7 @@ static void say(const char *path, const char *game, const struct pm_journal_stat
     saying->bad = state->judged_bad > 0;
     if (saying->bad != (saying->ended != NULL))
         return;
-    char *text = pm_held_back(state, path, saying->ended);
+    char *text = pm_held_back(state, path, saying->ended, saying->by_hand);
     if (text)
         fprintf(stderr, "piecemeal %s: %s%s\n", saying->command, game, text);
     free(text);
@@ -39,22 +38,39 @@ static void look(const char *game, const char *run, struct saying *saying)
     pm_journal_of_run(NULL, game, run, say, saying, NULL);
 }
 
-/* A script that starts a game may end otherwise than the game did. */
-static void tell_how(int status, char how[static HOW_TEXT])
+/* The signal that is why the program has ended; 0: not known. A script that starts a game may end
+ * otherwise than the game did, with whatever status. And what did not end properly though it was
+ * asked to end, by a signal that goes on to it, was in a bad way before (asked.h). */
+static int find_why(void)
 {
-    const int number = status - KILLED;
-    if (number > 0 && number <= SIGRTMAX)
-        snprintf(how, HOW_TEXT, "killed by signal %d, %s", number, strsignal(number));
-    else
-        snprintf(how, HOW_TEXT, "it crashed, hung or was killed");
+    const int number = pm_launch_killed_by();
+    const bool passed_on = number == SIGTERM || number == SIGINT || number == SIGHUP;
+    return passed_on && pm_launch_asked() != 0 ? 0 : number;
 }
 
-void pm_run_say_ended(const struct pm_names *games, const char *run, int status)
+/* Not those by which a program ends itself when it crashes. */
+static bool is_by_hand(int number)
 {
+    return number == SIGTERM || number == SIGINT || number == SIGHUP || number == SIGKILL ||
+           number == SIGQUIT;
+}
+
+static void tell_how(int number, char how[static HOW_TEXT])
+{
+    if (number > 0)
+        snprintf(how, HOW_TEXT, "killed by signal %d, %s", number, strsignal(number));
+    else
+        snprintf(how, HOW_TEXT, "it crashed, hung, was killed or lost its device");
+}
+
+void pm_run_say_ended(const struct pm_names *games, const char *run)
+{
+    const int number = find_why();
     char how[HOW_TEXT];
-    tell_how(status, how);
+    tell_how(number, how);
     for (size_t i = 0; i < games->count; i++)
-        look(games->names[i], run, &(struct saying){.command = "run", .ended = how});
+        look(games->names[i], run,
+             &(struct saying){.command = "run", .ended = how, .by_hand = is_by_hand(number)});
 }
 
 bool pm_run_say_held(const char *game, const char *run)

@@ -8,14 +8,15 @@ piecemeal=$1 playing=$2
 run() {
     play run "$@"
 }
-# ended WHAT STATUS BAD: the run's status, how many sessions count as bad since, and whether it says so.
+# ended WHAT STATUS BAD [HOW]: the run's status, how many sessions count as bad since, and whether it says so, and how it
+# ended: by the status's signal.
 ended() {
     status=0
     wait "$run" || status=$?
     [ "$status" = "$2" ] || failed "$1: status $status, wanted $2"
     judged=$("$playing" judge)
     [ "${judged% held*}" = "bad $3" ] || failed "$1: $judged, wanted bad $3"
-    said "$3" "^piecemeal run: playing did not end properly \(killed by signal $(($2 - 128)), .*\), so 1 specialized shader is held back "
+    said "$3" "^piecemeal run: playing did not end properly \(${4:-killed by signal $(($2 - 128)), .*}\), so 1 specialized shader is held back "
     [ "$3" = 1 ] || said 0 'did not end properly|held back'
     rm -rf "$journal"
 }
@@ -70,5 +71,14 @@ touch -d '-60 seconds' "$journal"/*.session
 kill -TERM "$run"
 kill -KILL "$game"
 ended "a hang" 137 1
+
+# The signal that was passed on to it is not why.
+run -- "$playing" "$work/plays"
+kill -STOP "$game"
+touch -d '-60 seconds' "$journal"/*.session
+kill -TERM "$run"
+sleep 0.5
+kill -CONT "$game"
+ended "a hang, by SIGTERM alone" 143 1 "it crashed, hung, was killed or lost its device"
 
 all_as_expected

@@ -30,7 +30,7 @@ for signal in KILL TERM; do
     kill -"$signal" "$game"
     wait "$run" || true
     said 0 "$bad"
-    said 1 "$before.*; $then"
+    said 1 "$before.*; if it was ended by hand, $then"
     said 1 'held back'
 done
 # By Ctrl-C as well.
@@ -45,7 +45,7 @@ kill -TERM "$game"
 wait "$run" || true
 said 0 'properly|held back'
 "$piecemeal" doctor >"$work/log" 2>&1 || true
-said 1 "^note  safe mode: playing: 1 specialized shader is held back for a few sessions, since .*; $then"
+said 1 "^note  safe mode: playing: 1 specialized shader is held back for a few sessions, since .*; if it was ended by hand, $then"
 
 # What a session of another run has done is not this one's doing.
 rm -rf "$journal"
@@ -66,5 +66,20 @@ rm -rf "$journal"
 play run -- sh -c '"$@"; exit 0' sh "$playing" "$work/plays"
 kill -KILL "$game"
 wait "$run" || true
-said 1 "${bad}it crashed, hung or was killed\), so 1 specialized shader is held back "
+unknown="${bad}it crashed, hung, was killed or lost its device\), so 1 specialized shader is held back for a few sessions; remove "
+said 1 "$unknown"
+
+# Its status is none of a signal, though it looks like one.
+rm -rf "$journal"
+play run -- sh -c '"$@"; exit 150' sh "$playing" "$work/plays"
+kill -KILL "$game"
+wait "$run" || true
+said 1 "$unknown"
+
+# It crashes by itself, which no menu mends.
+rm -rf "$journal"
+play run -- "$playing" "$work/plays" crashes
+kill -TERM "$game"
+wait "$run" || true
+said 1 "${bad}killed by signal 11, [^;]*; remove "
 all_as_expected

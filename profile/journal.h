@@ -116,7 +116,8 @@ bool pm_journal_each(const char *folder,
                                    const struct pm_journal_state *state, void *user),
                      void *user, struct pm_error *error);
 /* For who started a run of the game (journal_asked.h) and has seen it end: the same of that game
- * alone, by its own name. In *state only the run's sessions count as judged_bad. */
+ * alone, by its own name. In *state only the run's sessions count as judged, unless a later session
+ * has judged them. */
 bool pm_journal_of_run(const char *folder, const char *game, const char *run,
                        void (*visit)(const char *path, const char *game,
                                      const struct pm_journal_state *state, void *user),

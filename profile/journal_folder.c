@@ -167,8 +167,9 @@ static bool judge_file(struct pm_history *history, const char *path, const char 
         pm_fail_prefix(&error, "%s", path);
         state->damaged = error;
     }
+    session.noted = !run || is_of_run(path, run);
     const bool judged = pm_history_judge(history, &session, &bad);
-    state->judged_bad += bad && (!run || is_of_run(path, run));
+    state->judged_bad += bad && session.noted;
     pm_session_record_finish(&session);
     pm_buffer_finish(&text);
     return judged;

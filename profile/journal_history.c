@@ -143,11 +143,14 @@ void pm_history_count(const struct pm_history *history, struct pm_journal_state 
 {
     state->bad_in_a_row = history->bad_in_a_row;
     state->safe_for = history->safe_for;
+    state->judged_safe_for = history->noted ? history->safe_for : 0;
     for (size_t i = 0; i < history->count; i++) {
         const struct pm_history_variant *variant = &history->variants[i];
         state->held_for_good += variant->strikes >= STRIKES;
         state->held += variant->strikes < STRIKES && variant->wait > 0;
         state->proven += variant->proven;
+        state->judged_held_for_good += variant->noted && variant->strikes >= STRIKES;
+        state->judged_held += variant->noted && variant->strikes < STRIKES && variant->wait > 0;
     }
 }
 
@@ -258,13 +261,14 @@ static bool judge_good(struct pm_history *history, const struct pm_session_recor
     return true;
 }
 
-/* Holds a variant back that is not proven. */
-static bool strike(struct pm_history_variant *variant)
+/* Holds a variant back that is not proven, because of a session. */
+static bool strike(struct pm_history_variant *variant, const struct pm_session_record *session)
 {
     if (variant->proven)
         return false;
     variant->strikes++;
     variant->wait = PM_JOURNAL_WAIT;
+    variant->noted = variant->noted || session->noted;
     return true;
 }
 
@@ -272,13 +276,15 @@ static bool judge_bad(struct pm_history *history, const struct pm_session_record
 {
     history->bad_in_a_row++;
     const bool all = history->bad_in_a_row >= 2;
-    if (all)
+    if (all) {
         history->safe_for = PM_JOURNAL_WAIT;
+        history->noted = history->noted || session->noted;
+    }
     for (size_t i = 0; i < session->count; i++) {
         struct pm_history_variant *variant = get(history, &session->keys[i]);
         if (!variant)
             return false;
-        if (!strike(variant) && all)
+        if (!strike(variant, session) && all)
             variant->proven = false;
     }
     return true;
@@ -296,7 +302,7 @@ static bool judge_settled(struct pm_history *history, const struct pm_session_re
             session->used[i] ? NULL : get(history, &session->keys[i]);
         if (!session->used[i] && !variant)
             return false;
-        *bad = (variant && !session->asked && strike(variant)) || *bad;
+        *bad = (variant && !session->asked && strike(variant, session)) || *bad;
     }
     return true;
 }

@@ -15,12 +15,14 @@ struct pm_history_variant {
     bool proven;      /* used in a session that ended properly */
     uint32_t strikes; /* sessions that it was new in and that did not end properly */
     uint32_t wait;    /* properly ended sessions until it may be tried again */
+    bool noted;       /* one of those that are noted struck it; not on the disk */
 };
 
 struct pm_history {
     struct pm_history_variant *variants; /* oldest first */
     size_t count, allocated;
     uint32_t bad_in_a_row, safe_for;
+    bool noted; /* one of those that are noted is why safe_for is not 0; not on the disk */
 };
 
 /* A session's file. */
@@ -30,6 +32,7 @@ struct pm_session_record {
     size_t count, allocated;
     bool ended, lost;
     bool asked; /* and it ended because of that (journal_asked.h) */
+    bool noted; /* by who judges it: what it holds back is counted apart, too */
 };
 
 void pm_history_finish(struct pm_history *history);

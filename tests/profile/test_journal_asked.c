@@ -166,12 +166,42 @@ static void the_bad_ones_of_a_run(void **unused)
     state = look();
     assert_int_equal(state.judged_bad, 1);
     assert_int_equal(state.held, 2);
+    assert_int_equal(state.judged_held, 1);
     assert_int_equal(state.safe_for, PM_JOURNAL_WAIT);
+    assert_int_equal(state.judged_safe_for, PM_JOURNAL_WAIT);
     assert_int_equal(ask(RUN), 1);
     state = look();
     assert_int_equal(state.judged_bad, 0);
     assert_int_equal(state.held, 1);
     assert_int_equal(state.safe_for, 0);
+    of_run(NULL);
+}
+
+/* It ended badly, and is not why anything is held back. */
+static void bad_but_nothing_new(void **unused)
+{
+    (void)unused;
+    of_run("fedcba9876543210");
+    struct pm_journal *journal = journals_begin();
+    journals_use(journal, "b");
+    pm_journal_end(journal);
+    pm_journal_close(journal);
+    journals_killed_after(use, "a");
+    journals_assert_held("a");
+    journal = journals_begin(); /* so that the next is not the second in a row */
+    pm_journal_end(journal);
+    pm_journal_close(journal);
+    of_run(RUN);
+    journals_killed_after(use, "b");
+    struct pm_journal_state state = look();
+    assert_int_equal(state.judged_bad, 1);
+    assert_int_equal(state.held, 1);
+    assert_int_equal(state.judged_held + state.judged_held_for_good, 0);
+    assert_int_equal(state.judged_safe_for, 0);
+    journals_killed_after(use, "bc");
+    state = look();
+    assert_int_equal(state.held, 2);
+    assert_int_equal(state.judged_held, 1);
     of_run(NULL);
 }
 
@@ -260,6 +290,7 @@ int main(void)
         JOURNALS_TEST(a_lost_device_stays_bad),
         JOURNALS_TEST(others_are_left_alone),
         JOURNALS_TEST(the_bad_ones_of_a_run),
+        JOURNALS_TEST(bad_but_nothing_new),
         JOURNALS_TEST(what_lives_is_counted),
         JOURNALS_TEST(a_torn_line_is_no_damage),
         JOURNALS_TEST(frames_show_life),

@@ -14,19 +14,20 @@ struct saying {
     const char *command;
     const char *ended; /* how the program has; NULL: only what earlier sessions did is said */
     bool by_hand;      /* which somebody did */
-    bool bad;          /* a session of the run did not end properly */
+    bool bad;          /* a session of the run did not end properly, and holds something back */
 };
 
 static void say(const char *path, const char *game, const struct pm_journal_state *state,
                 void *user)
 {
     struct saying *saying = user;
-    if (!pm_held_back_any(state))
+    const struct pm_journal_state by_run = {.safe_for = state->judged_safe_for,
+                                            .held = state->judged_held,
+                                            .held_for_good = state->judged_held_for_good};
+    saying->bad = pm_held_back_any(&by_run);
+    if (!pm_held_back_any(state) || saying->bad != (saying->ended != NULL))
         return;
-    saying->bad = state->judged_bad > 0;
-    if (saying->bad != (saying->ended != NULL))
-        return;
-    char *text = pm_held_back(state, path, saying->ended, saying->by_hand);
+    char *text = pm_held_back(saying->bad ? &by_run : state, path, saying->ended, saying->by_hand);
     if (text)
         fprintf(stderr, "piecemeal %s: %s%s\n", saying->command, game, text);
     free(text);

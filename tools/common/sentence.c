@@ -144,8 +144,6 @@ static void say_frames_more(const struct pm_session_status *status, struct text 
         say(text, ", about %s more frames", pm_grouped(status->frames_more, number));
     if (hours >= FEW_HOURS && hours <= MOST_HOURS)
         say(text, ", %.0f hour%s at this rate", hours, hours < 1.5 ? "" : "s");
-    if (hours >= FEW_HOURS)
-        say(text, " (limits.trial_share bounds what trials take)");
 }
 
 static void say_specialized(const struct pm_session_status *status, struct text *text)

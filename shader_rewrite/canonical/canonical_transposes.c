@@ -58,14 +58,36 @@ static bool is_transposed(const struct pm_ir_instr *value)
     return value && value->block && (value->mark & TRANSPOSED);
 }
 
-/* What is extracted of a structure that was just put together is what was put into it. */
-static const struct pm_ir_instr *extracted(const struct pm_ir_instr *extract)
+/* What is extracted of a structure that was put together, copied or inserted into is what was put
+ * there; NULL: it is not known, or forgotten by what was inserted beside it. */
+static const struct pm_ir_instr *extracted(const struct pm_ir_instr *from)
 {
-    const struct pm_ir_instr *from = pm_ir_operand_instr(extract, 0);
-    uint32_t i = 1;
-    for (; from && from->opcode == SpvOpCompositeConstruct && i < extract->operand_count; i++)
-        from = pm_ir_operand_instr(from, pm_ir_operand_word(&extract->operands[i]));
-    return i == extract->operand_count ? from : NULL;
+    enum { DEPTH = 16 };
+    uint32_t indices[DEPTH], depth = 0; /* the outermost comes last */
+    do {
+        const bool inserts = from->opcode == SpvOpCompositeInsert;
+        const uint32_t count = from->operand_count;
+        if (from->opcode == SpvOpCompositeExtract) {
+            for (uint32_t i = count; i > 1; i--) {
+                if (depth == DEPTH)
+                    return NULL;
+                indices[depth++] = pm_ir_operand_word(&from->operands[i - 1]);
+            }
+            from = pm_ir_operand_instr(from, 0);
+        } else if (from->opcode == SpvOpCopyObject) {
+            from = pm_ir_operand_instr(from, 0);
+        } else if (from->opcode == SpvOpCompositeConstruct && indices[depth - 1] < count) {
+            from = pm_ir_operand_instr(from, indices[--depth]);
+        } else if (inserts && count - 2 <= depth) {
+            for (uint32_t i = 2; i < count; i++)
+                if (pm_ir_operand_word(&from->operands[i]) != indices[--depth])
+                    return NULL;
+            from = pm_ir_operand_instr(from, 0);
+        } else {
+            return NULL;
+        }
+    } while (from && depth > 0);
+    return from;
 }
 
 /* As Mesa remembers it. Operands are marked already. */

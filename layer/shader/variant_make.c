@@ -511,7 +511,7 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     pipeline->won = true;
     atomic_store(&pipeline->awaited, true);
-    if (!queue(pipeline, PREPARE, PM_NEED_SHADER, true)) {
+    if (!queue(pipeline, PREPARE, need, true)) {
         atomic_store(&pipeline->awaited, false);
         pm_variant_budget_refund(&pipelines->budget);
         return;

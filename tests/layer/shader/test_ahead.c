@@ -114,6 +114,29 @@ static void nor_for_what_may_not_begin(void **state)
     unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
 }
 
+/* Where a level is recorded before all is made that won: each shader has one before any has two. */
+static void first_one_of_each_shader(void **state)
+{
+    (void)state;
+    enum { SHADERS = 40, STATES = 5 };
+    struct level level;
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "0", 1);
+    setenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE", "1", 1);
+    open_with("1", "1");
+    level_make(&level, &h, 0, SHADERS, STATES);
+    while (watch_counts().variants < SHADERS)
+        nanosleep(&(struct timespec){.tv_nsec = PM_MILLISECOND / 10}, NULL);
+    VkCommandBuffer buffer = level_keep(&level, &h);
+    submit(buffer, SUBMISSIONS);
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+    unsetenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE");
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
+    print_message("%zu of %u shaders were sampled\n", spooled_shaders(), (unsigned)SHADERS);
+    /* At first the thread has nothing else to make, and the last is counted before it is bound. */
+    assert_in_range(spooled_shaders(), SHADERS - 4, SHADERS);
+}
+
 static void nothing_is_made_ahead_without_time_for_it(void **state)
 {
     (void)state;
@@ -358,6 +381,7 @@ int main(void)
         PM_LAYERED_TEST(loading_waits_for_what_takes_longer),
         PM_LAYERED_TEST(nor_longer_than_it_may),
         PM_LAYERED_TEST(nor_for_what_may_not_begin),
+        PM_LAYERED_TEST(first_one_of_each_shader),
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
         PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),

@@ -18,6 +18,11 @@ fail() {
     exit 1
 }
 
+# says FILE PATTERN: the file has a line that matches
+says() {
+    grep -qE "$2" "$1" || { cat "$1"; fail "no line matches '$2'"; }
+}
+
 # ctest counts 77 as skipped.
 skip() {
     echo "$name: skipped: $*" >&2

@@ -2,7 +2,8 @@
  * are and scalarized) specialized by adversarial profiles: what comes out is valid, it comes out
  * twice the same, and nothing crashes.
  *
- *   test_shader_rewrite_specialize_zero_repository [SEEDS]     so many profiles of each kind */
+ *   test_shader_rewrite_specialize_zero_repository [SEEDS]     so many profiles of each kind; of
+ *                                                              one a third of the kinds */
 #include "tests/shader_rewrite/differential/adversary.h"
 
 #include <ftw.h>

@@ -497,6 +497,19 @@ void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer)
     harness->vk.CmdBeginRenderPass(buffer, &info, VK_SUBPASS_CONTENTS_INLINE);
 }
 
+VkQueryPool pm_harness_make_statistics(struct pm_harness *harness)
+{
+    const VkQueryPoolCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
+        .queryCount = 1,
+        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT |
+                              VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
+    VkQueryPool pool;
+    PM_CHECK(harness->vk.CreateQueryPool(harness->device, &info, NULL, &pool));
+    return pool;
+}
+
 void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
                        VkFence fence)
 {

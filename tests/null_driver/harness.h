@@ -117,6 +117,8 @@ void pm_harness_begin(struct pm_harness *harness, VkCommandBuffer buffer,
 /* What a draw and a dispatch need, pipelines apart: the descriptor set at both bind points. */
 void pm_harness_bind_set(struct pm_harness *harness, VkCommandBuffer buffer);
 void pm_harness_begin_pass(struct pm_harness *harness, VkCommandBuffer buffer);
+/* A pool of one query of statistics, which sees draws and dispatches. */
+VkQueryPool pm_harness_make_statistics(struct pm_harness *harness);
 void pm_harness_submit(struct pm_harness *harness, VkQueue queue, VkCommandBuffer buffer,
                        VkFence fence);
 /* Ends its recording, submits it to `queue`, and waits for that. */

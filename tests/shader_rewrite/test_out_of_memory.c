@@ -5,6 +5,7 @@
 #include "shader_rewrite/ir/ir_module.h"
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/corpus_ways.h"
 
 #include <stdlib.h>
 
@@ -95,27 +96,11 @@ static bool find_zeros(const struct corpus_file *file, struct pm_error *error)
     return ok;
 }
 
-typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
-                                const struct pm_instrument_info *info, struct pm_instrumented *out,
-                                struct pm_error *error);
-
-static bool instrument(const struct corpus_file *file, instrument_pass pass,
+static bool instrument(const struct corpus_file *file, corpus_instrument pass,
                        const struct pm_turn_points *turns, struct pm_error *error)
 {
-    static const uint32_t points[] = {0, 1, 3, 4};
-    const struct pm_instrument_info info = {
-        .turns = turns,
-        .all_candidates = true,
-        .points = points,
-        .point_count = 4,
-        .slot_count = 8,
-        .may_force_early_tests = true,
-        .subgroup_quad = true,
-        .subgroup_arithmetic = true,
-        .sums_outlive_loops = true,
-        .count_copies = true,
-        .target = {.vulkan_minor = file->vulkan_minor},
-    };
+    const struct pm_instrument_info info =
+        corpus_counting((struct pm_target){.vulkan_minor = file->vulkan_minor}, turns);
     struct pm_instrumented out;
     bool ok = pass(file->words, file->count, &info, &out, error);
     if (!ok)
@@ -281,13 +266,7 @@ static bool specialize_constants(const struct corpus_file *file, struct pm_error
 /* own: variables of the shader's own are spilled for it. */
 static bool cut(const struct corpus_file *file, uint32_t alu, bool own, struct pm_error *error)
 {
-    const struct pm_pass_limits limits = {.alu = alu,
-                                          .texture = PM_NO_LIMIT,
-                                          .temporaries = PM_NO_LIMIT,
-                                          .varyings = PM_NO_LIMIT,
-                                          .constants = PM_NO_LIMIT,
-                                          .textures = PM_NO_LIMIT,
-                                          .outputs = 4};
+    const struct pm_pass_limits limits = corpus_pass_limits(alu);
     const struct pm_partition_info info = {
         .limits = &limits, .target = {.vulkan_minor = file->vulkan_minor}, .regions = alu < 100};
     struct pm_partitioned out;

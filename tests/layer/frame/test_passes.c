@@ -160,16 +160,11 @@ static void queries(void **state)
 {
     (void)state;
     open_with(NULL);
-    VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                  .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-                                  .queryCount = 1,
-                                  .pipelineStatistics =
-                                      VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool statistics, occlusion;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &statistics));
-    info = (VkQueryPoolCreateInfo){.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                   .queryType = VK_QUERY_TYPE_OCCLUSION,
-                                   .queryCount = 1};
+    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                        .queryType = VK_QUERY_TYPE_OCCLUSION,
+                                        .queryCount = 1};
+    const VkQueryPool statistics = pm_harness_make_statistics(&h);
+    VkQueryPool occlusion;
     PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &occlusion));
     VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY, 0);
     h.vk.CmdBeginQuery(buffer, statistics, 0, 0);

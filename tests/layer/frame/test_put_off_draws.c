@@ -24,18 +24,6 @@ static struct game {
 static const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
 static const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
 
-static VkQueryPool make_pool(struct pm_harness *harness)
-{
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
-    VkQueryPool pool;
-    PM_CHECK(harness->vk.CreateQueryPool(harness->device, &info, NULL, &pool));
-    return pool;
-}
-
 /* ---- what each draw ran with ---- */
 
 enum { MOST_RAN = 16 };
@@ -115,7 +103,7 @@ static void bind_variant(VkCommandBufferLevel level, VkCommandBufferUsageFlags f
 static void begin_recording(VkCommandBufferUsageFlags flags)
 {
     bind_variant(VK_COMMAND_BUFFER_LEVEL_PRIMARY, flags);
-    game.pool = make_pool(&h);
+    game.pool = pm_harness_make_statistics(&h);
     h.vk.CmdResetQueryPool(game.buffer, game.pool, 0, 1);
     pm_harness_begin_pass(&h, game.buffer);
 }
@@ -351,7 +339,7 @@ static void a_dispatch_before_the_draw(void **state)
     const VkPipeline compute = optimized_compute(&h);
     bind_variant(VK_COMMAND_BUFFER_LEVEL_PRIMARY, ONCE);
     h.vk.CmdBindPipeline(game.buffer, COMPUTE, compute);
-    game.pool = make_pool(&h);
+    game.pool = pm_harness_make_statistics(&h);
     h.vk.CmdResetQueryPool(game.buffer, game.pool, 0, 1);
     begin_query();
     h.vk.CmdDispatch(game.buffer, 1, 1, 1);
@@ -408,7 +396,7 @@ static void a_pipeline_that_leaves_more_comes_late(void **state)
 {
     (void)state;
     open_first(NULL, NULL);
-    game.pool = make_pool(&h);
+    game.pool = pm_harness_make_statistics(&h);
     bind_variant(VK_COMMAND_BUFFER_LEVEL_PRIMARY, ONCE);
     game.leaving = make_graphics(&h, &leaving);
     h.vk.CmdResetQueryPool(game.buffer, game.pool, 0, 1);
@@ -429,7 +417,7 @@ static void in_a_secondary_one(void **state)
     open_game(NULL, NULL);
     bind_variant(VK_COMMAND_BUFFER_LEVEL_SECONDARY,
                  ONCE | VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT);
-    game.pool = make_pool(&h);
+    game.pool = pm_harness_make_statistics(&h);
     begin_query();
     draw();
     end_query();
@@ -511,7 +499,7 @@ static void try_and_ask(VkCommandBuffer buffer)
         return;
     was_tried = true;
     assert_int_equal(pm_calls_of(t->driver, position, "vkCmdBindPipeline"), 1);
-    game.pool = make_pool(t);
+    game.pool = pm_harness_make_statistics(t);
     t->vk.CmdResetQueryPool(buffer, game.pool, 0, 1);
     position = t->driver->position();
     if (around_the_pass)

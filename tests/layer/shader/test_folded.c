@@ -318,12 +318,7 @@ static void obstacles(void **state)
 {
     (void)state;
     open_trusting();
-    const VkQueryPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-                                        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-                                        .queryCount = 1,
-                                        .pipelineStatistics = 1};
-    VkQueryPool pool;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
+    const VkQueryPool pool = pm_harness_make_statistics(&h);
     VkCommandBuffer buffer = begin_once();
     uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, COMPUTE, folded.compute);

@@ -14,13 +14,7 @@ static void queries_that_would_see_it(void **state)
     optimized_open(&h);
     const VkPipeline compute = optimized_compute(&h);
     const VkPipeline best = optimized_effective(&h, compute, COMPUTE);
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool queries;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    const VkQueryPool queries = pm_harness_make_statistics(&h);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
     pm_harness_bind_set(&h, buffer);
@@ -93,17 +87,11 @@ static void check_transform_feedback(bool newer)
 {
     const char *const extensions[] = {"VK_EXT_transform_feedback", NULL};
     const struct pm_harness_options options = {.device_extensions = extensions};
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
-    VkQueryPool queries;
     optimized_learn();
     optimized_enable(true);
     pm_harness_open(&h, &options);
     const VkPipeline graphics = optimized_graphics(&h);
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    const VkQueryPool queries = pm_harness_make_statistics(&h);
     VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&h, buffer, 0);
     pm_harness_begin_pass(&h, buffer);

@@ -24,19 +24,6 @@ static void open_with_statistics(const char *const *extensions)
     pm_harness_open(&h, &options);
 }
 
-static VkQueryPool make_statistics_pool(void)
-{
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT |
-                              VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool pool;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &pool));
-    return pool;
-}
-
 /* In a window a sampled call gets the instrumented variant, then what was bound. */
 static void a_sampled_call_binds_back_what_was_bound(void **state)
 {
@@ -77,7 +64,7 @@ static void a_pool_may_come_after_the_bind(void **state)
     pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
     h.vk.CmdBindPipeline(buffer, COMPUTE, compute);
     assert_true(optimized_bound(&h, position, 0) != compute);
-    const VkQueryPool pool = make_statistics_pool();
+    const VkQueryPool pool = pm_harness_make_statistics(&h);
     h.vk.CmdResetQueryPool(buffer, pool, 0, 1);
     h.vk.CmdBeginQuery(buffer, pool, 0, 0);
     h.vk.CmdDispatch(buffer, 1, 1, 1);
@@ -180,7 +167,7 @@ static void before_the_first_pool_all_are_replaced(void **state)
     uint64_t position = h.driver->position();
     h.vk.CmdBindPipeline(buffer, GRAPHICS, graphics);
     assert_true(optimized_bound(&h, position, 0) != graphics);
-    const VkQueryPool pool = make_statistics_pool();
+    const VkQueryPool pool = pm_harness_make_statistics(&h);
     position = h.driver->position();
     h.vk.CmdBeginQuery(buffer, pool, 0, 0);
     h.vk.CmdEndQuery(buffer, pool, 0);
@@ -208,7 +195,7 @@ static void what_was_bound_last_is_put_back(void **state)
     const VkPipeline best = optimized_effective(&h, compute[1], COMPUTE);
     assert_true(is_replaced(compute[0], COMPUTE) && best != compute[1]);
     (void)is_replaced(graphics, GRAPHICS);
-    const VkQueryPool pool = make_statistics_pool();
+    const VkQueryPool pool = pm_harness_make_statistics(&h);
     VkCommandBuffer secondary = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
     pm_harness_begin(&h, secondary, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT);
     PM_CHECK(h.vk.EndCommandBuffer(secondary));

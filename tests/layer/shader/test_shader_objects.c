@@ -414,13 +414,7 @@ static void queries_that_would_see_it(void **state)
     (void)state;
     open_specialized();
     const VkShaderEXT compute = object_make(&h, COMPUTE);
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT};
-    VkQueryPool queries;
-    PM_CHECK(h.vk.CreateQueryPool(h.device, &info, NULL, &queries));
+    const VkQueryPool queries = pm_harness_make_statistics(&h);
     VkCommandBuffer buffer = begin(VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     h.vk.CmdResetQueryPool(buffer, queries, 0, 1);
     object_bind(&h, buffer, COMPUTE, compute);

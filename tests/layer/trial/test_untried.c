@@ -100,14 +100,7 @@ static void inside_queries(void **state)
     (void)state;
     const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
     trying_open(80000, &(struct pm_harness_options){.features = &features});
-    const VkQueryPoolCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-        .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-        .queryCount = 1,
-        .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_COMPUTE_SHADER_INVOCATIONS_BIT,
-    };
-    VkQueryPool pool;
-    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &info, NULL, &pool));
+    const VkQueryPool pool = pm_harness_make_statistics(&trying.h);
     uint64_t position = trying.h.driver->position();
     VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < 8; i++) {

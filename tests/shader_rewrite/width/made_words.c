@@ -6,6 +6,7 @@
  */
 #include "shader_rewrite/shader_rewrite.h"
 #include "tests/shader_rewrite/corpus_files.h"
+#include "tests/shader_rewrite/corpus_ways.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,25 +34,9 @@ static void print(const struct subject *of, const char *what, const struct pm_wo
     }
 }
 
-typedef bool (*instrument_pass)(const uint32_t *words, size_t count,
-                                const struct pm_instrument_info *info, struct pm_instrumented *out,
-                                struct pm_error *error);
-
-static void instrument(const struct subject *of, const char *what, instrument_pass pass)
+static void instrument(const struct subject *of, const char *what, corpus_instrument pass)
 {
-    static const uint32_t points[] = {0, 1, 3, 4};
-    const struct pm_instrument_info info = {
-        .all_candidates = true,
-        .points = points,
-        .point_count = 4,
-        .slot_count = 8,
-        .may_force_early_tests = true,
-        .subgroup_quad = true,
-        .subgroup_arithmetic = true,
-        .sums_outlive_loops = true,
-        .count_copies = true,
-        .target = of->target,
-    };
+    const struct pm_instrument_info info = corpus_counting(of->target, NULL);
     struct pm_instrumented out = {0};
     struct pm_error error = {0};
     pass(of->words, of->count, &info, &out, &error);
@@ -140,13 +125,7 @@ static void optimize(const struct subject *of)
 
 static void cut(const struct subject *of)
 {
-    const struct pm_pass_limits limits = {.alu = 12,
-                                          .texture = PM_NO_LIMIT,
-                                          .temporaries = PM_NO_LIMIT,
-                                          .varyings = PM_NO_LIMIT,
-                                          .constants = PM_NO_LIMIT,
-                                          .textures = PM_NO_LIMIT,
-                                          .outputs = 4};
+    const struct pm_pass_limits limits = corpus_pass_limits(12);
     const struct pm_partition_info info = {
         .limits = &limits, .target = of->target, .regions = true};
     struct pm_partitioned out = {0};

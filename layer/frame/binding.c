@@ -314,6 +314,8 @@ void pm_binding_generated_begins(struct pm_command *command, int point)
 
 void pm_binding_obstacle_ends(struct pm_command *command, enum pm_condition condition)
 {
+    for (int point = 0; point < PM_BIND_POINTS; point++)
+        command->bound[point].own = true;
     if (condition != PM_ACTIVE_QUERY)
         command->active &= ~PM_CONDITION(condition);
     else if (command->active_queries > 0 && --command->active_queries == 0 &&

@@ -31,6 +31,8 @@ struct pm_bound {
     uint64_t standing;            /* that, or its proven variant: what stays bound */
     uint64_t now;                 /* that, or what is bound over it for a while */
     enum pm_binding kind;         /* of `now` */
+    bool own; /* since it was bound something has ended that must not see a variant: the game's own
+                 may stand, also where it has a proven one */
     const struct pm_built *built; /* what `now` is of while an instrumented variant is bound */
     const struct pm_watch
         *cover; /* what `now` must fit where it is over `standing`; NULL: nothing */

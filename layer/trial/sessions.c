@@ -140,10 +140,12 @@ bool pm_session_is_in_order(const struct pm_command *command)
 
 struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point)
 {
-    const struct pm_pipeline *pipeline = command->bound[point].pipeline;
-    /* While they are paused, and where nothing may stand for it, the game's own stands, whatever
-     * the session's side is. */
-    if (pipeline == NULL || pm_sampling_is_paused(command->device->sampling) ||
+    const struct pm_bound *bound = &command->bound[point];
+    const struct pm_pipeline *pipeline = bound->pipeline;
+    /* While they are paused, behind what must not see a variant, and where nothing may stand for
+     * it, the game's own stands, whatever the session's side is. Nor is it timed where that is the
+     * game's own: it would have no partner. */
+    if (pipeline == NULL || bound->own || pm_sampling_is_paused(command->device->sampling) ||
         pm_pipeline_stands_itself(pipeline))
         return NULL;
     struct pm_session_trial *trial = atomic_load_explicit(&pipeline->session, memory_order_relaxed);

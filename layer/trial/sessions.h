@@ -76,7 +76,7 @@ void pm_session_trials_each_second(struct pm_session_trials *trials);
 /* A heartbeat: after some thousand nothing more is recorded for them. NULL is allowed. */
 void pm_session_trials_heartbeat(struct pm_session_trials *trials);
 
-/* The trial of what is bound; NULL: there is none. */
+/* The trial of what is bound; NULL: there is none, or the session's side may not stand. */
 struct pm_session_trial *pm_session_bound(const struct pm_command *command, int point);
 
 /* The same of a recording that may be submitted more than once, while more of it is to be recorded.

@@ -226,6 +226,8 @@ static bool choose(struct pm_command *command, const struct pm_candidate *candid
 /* What is bound in a secondary command buffer for draws that are not timed one by one. */
 static void bind_inherited(struct pm_command *command)
 {
+    if (!command->repeats)
+        pm_session_recorded_anew(command, PM_GRAPHICS);
     pm_session_pass_bound(command);
     const struct pm_candidate *candidate =
         pm_additive_outcome(command->device->additive) != PM_ADDITIVE_UNKNOWN

@@ -16,12 +16,15 @@ struct program {
     bool draws;
     VkCommandBufferUsageFlags flags; /* of its secondary command buffers */
     bool primary_anew;               /* in each frame */
-    bool beside, alone;              /* secondary_draw_beside */
+    bool secondary_anew;
+    bool beside, alone; /* secondary_draw_beside */
 };
 
 static void run_frames(const struct program *program)
 {
     for (int i = 0; i < SUBMISSIONS; i++) {
+        if (program->secondary_anew)
+            secondary_record(program->flags);
         if (program->primary_anew)
             secondary_record_primary(TRYING_ONCE);
         secondary_submit();
@@ -143,26 +146,41 @@ static bool is_wanted(void)
     return wanted;
 }
 
-/* Beside secondary ones it is recorded anew as well: a long session that times nothing any more is
- * the last one of the trial. */
+/* A long session that times nothing any more, of a program that records so, is the last one of the
+ * trial. */
+static void last_session(const struct program *program)
+{
+    enum { RECORDED_FOR = 4096 };
+    assert_true(is_wanted());
+    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
+    open_session(program);
+    for (int i = 0; i <= RECORDED_FOR; i += SUBMISSIONS)
+        run_frames(program);
+    trying_close();
+    unsetenv("PM_NULL_WITHOUT_FEATURES");
+    assert_false(is_wanted());
+}
+
+/* Beside secondary ones it is recorded anew as well. */
 static void draws_beside_them_that_are_timed_no_more(void **state)
 {
     (void)state;
-    enum { RECORDED_FOR = 4096 };
     const struct program program = {.draws = true,
                                     .flags = SECONDARY_SIMULTANEOUS,
                                     .primary_anew = true,
                                     .beside = true,
                                     .alone = true};
     try_over_sessions(&program);
-    assert_true(is_wanted());
-    setenv("PM_NULL_WITHOUT_FEATURES", "hostQueryReset", 1);
-    open_session(&program);
-    for (int i = 0; i <= RECORDED_FOR; i += SUBMISSIONS)
-        run_frames(&program);
-    trying_close();
-    unsetenv("PM_NULL_WITHOUT_FEATURES");
-    assert_false(is_wanted());
+    last_session(&program);
+}
+
+/* And so it is in secondary ones that are. */
+static void draws_in_them_that_are_recorded_anew(void **state)
+{
+    (void)state;
+    try_over_sessions(&(struct program){.draws = true});
+    last_session(&(struct program){
+        .draws = true, .flags = TRYING_ONCE, .primary_anew = true, .secondary_anew = true});
 }
 
 /* What is of another size in each session says nothing, and does not go on for ever. */
@@ -217,6 +235,7 @@ int main(void)
         PM_LAYERED_TEST(beside_draws_that_are_recorded_anew),
         PM_LAYERED_TEST(draws_beside_them),
         PM_LAYERED_TEST(draws_beside_them_that_are_timed_no_more),
+        PM_LAYERED_TEST(draws_in_them_that_are_recorded_anew),
         PM_LAYERED_TEST(sizes_that_never_agree),
         PM_LAYERED_TEST(what_is_submitted_without_a_pause),
     };

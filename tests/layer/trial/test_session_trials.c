@@ -342,12 +342,6 @@ static void paused_sessions_are_not_timed(void **state)
     assert_int_equal(steady_session(80000, false, SESSION_TIMED), !variant);
 }
 
-static const VkQueryPoolCreateInfo statistics = {
-    .sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
-    .queryType = VK_QUERY_TYPE_PIPELINE_STATISTICS,
-    .queryCount = 1,
-    .pipelineStatistics = VK_QUERY_PIPELINE_STATISTIC_FRAGMENT_SHADER_INVOCATIONS_BIT};
-
 /* A session whose device gets a pool of statistics after a draw was recorded, with a pipeline that
  * leaves fewer states than another and stands for itself from then on. Returns how the first ran.
  */
@@ -357,7 +351,6 @@ static int session_with_a_pool(void)
     const struct pm_harness_options options = {.features = &features};
     const struct graphics_options leaving = {.dynamic = VK_DYNAMIC_STATE_BLEND_CONSTANTS};
     VkCommandBuffer before, after;
-    VkQueryPool pool;
     trying.background = true;
     trying.variant_cost = 80000;
     pm_harness_open(&trying.h, &options);
@@ -365,7 +358,7 @@ static int session_with_a_pool(void)
     const VkPipeline other = make_graphics(&trying.h, &leaving);
     trying_costs();
     const int variant = steady_record(true, &before);
-    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &statistics, NULL, &pool));
+    const VkQueryPool pool = pm_harness_make_statistics(&trying.h);
     assert_int_equal(steady_record(true, &after), 0);
     for (int i = 0; i < 10; i++) {
         steady_submit(after);
@@ -391,29 +384,58 @@ static void nor_what_stands_for_itself(void **state)
     optimized_assert_logged(SESSION_TIMED, 1);
 }
 
-enum where { IN_QUERY, BEFORE_QUERY, QUERY_AROUND, DISPATCH_IN_QUERY, WHERE };
+enum where {
+    IN_QUERY,
+    BEFORE_QUERY,
+    QUERY_AROUND,
+    PASS_BEHIND_QUERY,
+    DISPATCH_IN_QUERY, /* these dispatch */
+    DISPATCH_BEHIND_QUERY,
+    DISPATCH_BOUND_IN_QUERY,
+    WHERE
+};
 
-/* A recording in which a query of statistics makes the call run with the game's own. */
+static void dispatch_in_query(VkCommandBuffer buffer, VkQueryPool pool, enum where where)
+{
+    const struct pm_device_dispatch *vk = &trying.h.vk;
+    if (where == DISPATCH_BEHIND_QUERY)
+        vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    vk->CmdBeginQuery(buffer, pool, 0, 0);
+    if (where != DISPATCH_BEHIND_QUERY)
+        vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, trying.compute);
+    if (where != DISPATCH_IN_QUERY)
+        vk->CmdEndQuery(buffer, pool, 0);
+    vk->CmdDispatch(buffer, 1, 1, 1);
+    if (where == DISPATCH_IN_QUERY)
+        vk->CmdEndQuery(buffer, pool, 0);
+}
+
+/* A recording in which a query of statistics makes the call run with the game's own, or has it
+ * bound when it ends. */
 static void record_in_query(VkCommandBuffer buffer, VkQueryPool pool, enum where where)
 {
     const struct pm_device_dispatch *vk = &trying.h.vk;
-    const bool around = where == QUERY_AROUND || where == DISPATCH_IN_QUERY;
+    const bool around = where == QUERY_AROUND, before = where == PASS_BEHIND_QUERY;
     vk->CmdResetQueryPool(buffer, pool, 0, 1);
-    if (around)
-        vk->CmdBeginQuery(buffer, pool, 0, 0);
-    if (where == DISPATCH_IN_QUERY) {
-        trying_dispatch(buffer);
-        vk->CmdEndQuery(buffer, pool, 0);
+    if (where >= DISPATCH_IN_QUERY) {
+        dispatch_in_query(buffer, pool, where);
         return;
     }
+    if (before)
+        vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    if (around || before)
+        vk->CmdBeginQuery(buffer, pool, 0, 0);
+    if (before)
+        vk->CmdEndQuery(buffer, pool, 0);
     pm_harness_begin_pass(&trying.h, buffer);
     if (where == IN_QUERY)
         vk->CmdBeginQuery(buffer, pool, 0, 0);
-    vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
+    if (!before)
+        vk->CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, trying.graphics);
     if (where == BEFORE_QUERY)
         vk->CmdBeginQuery(buffer, pool, 0, 0);
     vk->CmdDraw(buffer, 3, 1, 0, 0);
-    if (!around)
+    if (!around && !before)
         vk->CmdEndQuery(buffer, pool, 0);
     vk->CmdEndRenderPass(buffer);
     if (around)
@@ -423,17 +445,16 @@ static void record_in_query(VkCommandBuffer buffer, VkQueryPool pool, enum where
 static void session_in_query(enum where where)
 {
     const VkPhysicalDeviceFeatures features = {.pipelineStatisticsQuery = VK_TRUE};
-    VkQueryPool pool;
     trying.dispatches = true;
     trying.background = true;
     trying.variant_cost = 80000;
     pm_harness_open(&trying.h, &(struct pm_harness_options){.features = &features});
-    if (where == DISPATCH_IN_QUERY)
+    if (where >= DISPATCH_IN_QUERY)
         trying.compute = optimized_compute(&trying.h);
     else
         trying.graphics = optimized_graphics(&trying.h);
     trying_costs();
-    PM_CHECK(trying.h.vk.CreateQueryPool(trying.h.device, &statistics, NULL, &pool));
+    const VkQueryPool pool = pm_harness_make_statistics(&trying.h);
     VkCommandBuffer buffer = pm_harness_allocate(&trying.h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     pm_harness_begin(&trying.h, buffer, 0);
     record_in_query(buffer, pool, where);
@@ -452,7 +473,7 @@ static void nor_what_a_query_sees(void **state)
     for (int where = 0; where < WHERE; where++) {
         trying_prepare_sessions();
         setenv("PIECEMEAL_SAMPLER_KINDS", "timing", 1);
-        const bool draws = where != DISPATCH_IN_QUERY;
+        const bool draws = where < DISPATCH_IN_QUERY;
         assert_int_equal(steady_session(80000, draws, "timed in turn: sessions are"), 0);
         session_in_query((enum where)where);
         optimized_assert_logged(SESSION_TIMED, 0);

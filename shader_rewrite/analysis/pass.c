@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/stop.h"
+#include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/ir/ir_check.h"
 #include <string.h>
 
@@ -40,9 +41,13 @@ static enum pm_pass_result run(struct pm_pass_runner *runner, const struct pm_pa
 {
     struct pm_ir_module *module = runner->module;
     const int64_t start = runner->times ? pm_now() : 0;
+    const bool noted = module->transposes;
+    pm_transposes_note(module);
     enum pm_pass_result result = pm_stop_check(error) && require_all(module, pass->requires, error)
                                      ? pass->run(module, context, error)
                                      : PM_PASS_FAILED;
+    if (noted && !module->failed && result == PM_PASS_CHANGED && !pm_transposes_keep(module, error))
+        result = PM_PASS_FAILED;
     if (result == PM_PASS_CHANGED)
         for (struct pm_ir_function *f = module->first_function; f; f = f->next)
             pm_analysis_preserve(f, pass->preserves);

@@ -2,7 +2,8 @@
  * Passes over a module, and what runs them (Mesa's NIR metadata and SPIRV-Tools' pass manager are
  * the models). A pass says which analyses it reads and which still hold when it has changed
  * something. The runner computes the first before it and forgets the others after it, measures its
- * time, and where it checks it finds out passes that lie.
+ * time, and where it checks it finds out passes that lie. Behind each pass products are of matrices
+ * of which as much is known as before (analysis_transposes.h).
  *
  * Thread safety: as the module.
  */
@@ -65,7 +66,8 @@ struct pm_pass_runner {
 };
 struct pm_pass_runner pm_pass_runner_of(struct pm_ir_module *module, struct pm_pass_times *times);
 
-/* Runs one pass. PM_ERROR_MEMORY also where the module failed; PM_ERROR_STOPPED: base/stop.h. */
+/* Runs one pass. PM_ERROR_MEMORY also where the module failed; PM_ERROR_STOPPED: base/stop.h;
+ * PM_ERROR_UNSUPPORTED also where it is not known of what matrix a product is to be. */
 enum pm_pass_result pm_pass_run(struct pm_pass_runner *runner, const struct pm_pass *pass,
                                 void *context, struct pm_error *error);
 

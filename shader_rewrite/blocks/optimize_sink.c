@@ -175,8 +175,7 @@ static void put(struct pm_ir_block *block, struct pm_ir_instr *instr)
 static struct pm_ir_instr *copy_of(struct context *c, const struct pm_ir_instr *instr)
 {
     struct pm_ir_module *module = c->blocks->module;
-    struct pm_ir_instr *copy =
-        pm_ir_instr_create(module, instr->opcode, instr->type.def, instr->operand_count);
+    struct pm_ir_instr *copy = pm_ir_instr_like(module, instr, instr->type.def);
     for (uint32_t o = 0; copy && o < instr->operand_count; o++) {
         if (instr->operands[o].def)
             pm_ir_operand_set(&copy->operands[o], instr->operands[o].def);

@@ -207,8 +207,7 @@ static struct pm_ir_block *copy_blocks(struct pm_peel *p, struct pm_ir_block *af
             const bool is_own = p->blocks[b] == p->header;
             if (is_own && (i->opcode == SpvOpLoopMerge || i->opcode == SpvOpPhi))
                 continue;
-            struct pm_ir_instr *copy =
-                pm_ir_instr_create(p->module, i->opcode, i->type.def, i->operand_count);
+            struct pm_ir_instr *copy = pm_ir_instr_like(p->module, i, i->type.def);
             if (!copy)
                 return NULL;
             pm_ir_insert(&last->body, last, NULL, copy);

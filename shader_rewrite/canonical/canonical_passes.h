@@ -67,8 +67,9 @@ extern const struct pm_pass pm_pass_guard_floats, pm_pass_unguard_floats;
  * constants that it cannot keep from it; then the optimizer may not run. */
 extern const struct pm_pass pm_pass_hide_integers, pm_pass_show_integers;
 
-/* Keeps the optimizer from folding OpTranspose and from giving a product a transposed matrix as
- * such that had none, and takes that back. No context. The second fails with PM_ERROR_MEMORY. */
+/* Keeps the optimizer from folding OpTranspose, and what is known of products' matrices from what
+ * it does (analysis_transposes.h), and takes that back. Context: a bool, whether there was anything
+ * to hide, which the first fills for the second. */
 extern const struct pm_pass pm_pass_hide_transposes, pm_pass_show_transposes;
 
 /* Keeps the optimizer from using a value behind a loop that was loaded in it, where the module

@@ -63,8 +63,7 @@ static struct pm_ir_instr *place_before(struct pm_ir_instr *instr)
 static struct pm_ir_instr *make_again(struct nearing *n, const struct pm_ir_instr *instr,
                                       struct pm_ir_instr *before)
 {
-    struct pm_ir_instr *again = pm_ir_instr_create(
-        n->module, instr->opcode, pm_ir_type_of(instr)->result, instr->operand_count);
+    struct pm_ir_instr *again = pm_ir_instr_like(n->module, instr, pm_ir_type_of(instr)->result);
     if (!again)
         return NULL;
     for (uint32_t o = 0; o < instr->operand_count; o++) {

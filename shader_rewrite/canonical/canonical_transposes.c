@@ -1,18 +1,16 @@
 /*
- * Whether a matrix is a transposed one is seen in the bits of its products. Mesa remembers of a
- * value that OpTranspose made it, and multiplies the rows of what was transposed: dot products,
- * which sum in another order than columns times components do (vtn_alu.c, matrix_multiply; seen:
- * lavapipe 22.3). It does not of what a variable, a phi, a call or OpCompositeConstruct gives. So
- * while the optimizer runs
+ * SPIRV-Tools knows nothing of what is known of a matrix (analysis_transposes.h). So while it runs
  *   - OpTranspose is another operation, which it does not fold: a constant stays transposed
- *   - a product of a matrix that is not remembered so is another one, too: where the optimizer
- *     finds a transposed matrix for it, as the variable's value, it gets that one made of its
- *     columns
+ *   - a product of a matrix that is not known to be transposed is another one, too: where the
+ *     optimizer finds a transposed matrix for it, as the variable's value, it gets that one made of
+ *     its columns
  *   - and so is what makes a transposed matrix of its columns.
- * Modules without OpTranspose are left as they are.
+ * Any other product's matrix is known to be transposed. Where the optimizer has put one in its
+ * place of which that is forgotten, as an OpPhi where returns meet, it gets that one made of its
+ * rows and transposed. Modules without OpTranspose are left as they are.
  */
+#include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
-#include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/ir/ir_walk.h"
 
 /* What stands for each while it is hidden: operations that are folded nowhere, have no side effects
@@ -37,78 +35,10 @@ static const struct disguise {
 };
 enum { DISGUISES = sizeof disguises / sizeof disguises[0] };
 
-/* In an instruction's mark. */
-enum { TRANSPOSED = 1 };
-
 static bool is_matrix(const struct pm_ir_instr *value)
 {
     const struct pm_ir_instr *type = value ? pm_ir_type_of(value) : NULL;
     return type && type->opcode == SpvOpTypeMatrix;
-}
-
-static bool takes_matrices(uint16_t opcode)
-{
-    return opcode == SpvOpTranspose || opcode == SpvOpMatrixTimesVector ||
-           opcode == SpvOpVectorTimesMatrix || opcode == SpvOpMatrixTimesScalar ||
-           opcode == SpvOpMatrixTimesMatrix;
-}
-
-static bool is_transposed(const struct pm_ir_instr *value)
-{
-    return value && value->block && (value->mark & TRANSPOSED);
-}
-
-/* What is extracted of a structure that was put together, copied or inserted into is what was put
- * there; NULL: it is not known, or forgotten by what was inserted beside it. */
-static const struct pm_ir_instr *extracted(const struct pm_ir_instr *from)
-{
-    enum { DEPTH = 16 };
-    uint32_t indices[DEPTH], depth = 0; /* the outermost comes last */
-    do {
-        const bool inserts = from->opcode == SpvOpCompositeInsert;
-        const uint32_t count = from->operand_count;
-        if (from->opcode == SpvOpCompositeExtract) {
-            for (uint32_t i = count; i > 1; i--) {
-                if (depth == DEPTH)
-                    return NULL;
-                indices[depth++] = pm_ir_operand_word(&from->operands[i - 1]);
-            }
-            from = pm_ir_operand_instr(from, 0);
-        } else if (from->opcode == SpvOpCopyObject) {
-            from = pm_ir_operand_instr(from, 0);
-        } else if (from->opcode == SpvOpCompositeConstruct && indices[depth - 1] < count) {
-            from = pm_ir_operand_instr(from, indices[--depth]);
-        } else if (inserts && count - 2 <= depth) {
-            for (uint32_t i = 2; i < count; i++)
-                if (pm_ir_operand_word(&from->operands[i]) != indices[--depth])
-                    return NULL;
-            from = pm_ir_operand_instr(from, 0);
-        } else {
-            return NULL;
-        }
-    } while (from && depth > 0);
-    return from;
-}
-
-/* As Mesa remembers it. Operands are marked already. */
-static bool makes_transposed(const struct pm_ir_instr *instr)
-{
-    if (!instr->result || !is_matrix(instr))
-        return false;
-    switch (instr->opcode) {
-    case SpvOpTranspose:
-        return !is_transposed(pm_ir_operand_instr(instr, 0));
-    case SpvOpCopyObject:
-    case SpvOpMatrixTimesScalar:
-        return is_transposed(pm_ir_operand_instr(instr, 0));
-    case SpvOpMatrixTimesMatrix:
-        return is_transposed(pm_ir_operand_instr(instr, 0)) &&
-               is_transposed(pm_ir_operand_instr(instr, 1));
-    case SpvOpCompositeExtract:
-        return is_transposed(extracted(instr));
-    default:
-        return false;
-    }
 }
 
 /* The matrix that is made once more of all of its columns; NULL: it is not. */
@@ -128,23 +58,12 @@ static struct pm_ir_def *made_of_columns(const struct pm_ir_instr *construct)
     return matrix && matrix->instr->type.def == construct->type.def ? matrix : NULL;
 }
 
-static uint32_t plain_operands(const struct pm_ir_instr *instr)
-{
-    uint32_t plain = 0;
-    for (uint32_t i = 0; i < instr->operand_count && i < 2; i++) {
-        const struct pm_ir_instr *operand = pm_ir_operand_instr(instr, i);
-        if (is_matrix(operand) && !is_transposed(operand))
-            plain |= 1u << i;
-    }
-    return plain;
-}
-
 static const struct disguise *disguise_for(const struct pm_ir_instr *instr)
 {
     const struct pm_ir_def *again = made_of_columns(instr);
-    const bool made_again = again && is_transposed(again->instr);
-    const uint32_t plain = made_again ? 0 : plain_operands(instr);
-    if (!made_again && !takes_matrices(instr->opcode))
+    const bool made_again = again && pm_is_transposed(again->instr);
+    const uint32_t plain = made_again ? 0 : pm_plain_matrices(instr);
+    if (!made_again && !pm_takes_matrices(instr->opcode))
         return NULL;
     for (int i = 0; i < DISGUISES; i++)
         if (disguises[i].opcode == instr->opcode && disguises[i].plain == plain &&
@@ -166,47 +85,25 @@ static const struct disguise *disguise_of(const struct pm_ir_instr *instr)
     return NULL;
 }
 
-static void put_again(struct pm_ir_module *module, struct pm_ir_instr *user, uint32_t operand)
-{
-    struct pm_ir_builder b = {module, user->block, user};
-    struct pm_ir_def *matrix = user->operands[operand].def;
-    const struct pm_ir_instr *type = pm_ir_type_of(matrix->instr);
-    const uint32_t count = pm_ir_operand_word(&type->operands[1]);
-    struct pm_ir_arg columns[4];
-    for (uint32_t i = 0; i < count && i < 4; i++)
-        columns[i] = pm_ir_id(pm_ir_build(&b, SpvOpCompositeExtract, type->operands[0].def,
-                                          PM_IR_ARGS(pm_ir_id(matrix), pm_ir_word(i))));
-    struct pm_ir_def *again =
-        pm_ir_build(&b, SpvOpCompositeConstruct, type->result, columns, count < 4 ? count : 4);
-    if (!module->failed)
-        pm_ir_operand_set(&user->operands[operand], again);
-}
-
-static void clear_marks(struct pm_ir_module *module)
-{
-    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
-        walk.instr->mark = 0;
-}
-
+/* One that was removed is none any more. */
 static bool has_transpose(const struct pm_ir_module *module)
 {
-    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
-        if (walk.instr->opcode == SpvOpTranspose)
-            return true;
+    if (module->transposes)
+        for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
+            if (walk.instr->opcode == SpvOpTranspose)
+                return true;
     return false;
 }
 
-/* In two turns: makes_transposed asks what instructions are. */
 static enum pm_pass_result hide(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
     (void)error;
-    bool changed = false;
-    if (!has_transpose(module))
+    bool *hidden = context, changed = false;
+    *hidden = has_transpose(module);
+    if (!*hidden)
         return pm_pass_result_of(true, false);
-    clear_marks(module);
-    for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);)
-        walk.instr->mark = makes_transposed(walk.instr) ? TRANSPOSED : 0;
+    module->transposes = false;
+    pm_transposes_find(module);
     for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);) {
         const struct disguise *disguise = disguise_for(walk.instr);
         if (!disguise)
@@ -219,22 +116,23 @@ static enum pm_pass_result hide(struct pm_ir_module *module, void *context, stru
 
 static enum pm_pass_result show(struct pm_ir_module *module, void *context, struct pm_error *error)
 {
-    (void)context;
+    (void)error;
+    const bool *hidden = context;
     bool changed = false;
-    clear_marks(module);
+    if (!*hidden)
+        return pm_pass_result_of(true, false);
     for (struct pm_ir_walk walk = pm_ir_walk_begin(module); pm_ir_walk_next(&walk);) {
         const struct disguise *disguise = disguise_of(walk.instr);
-        if (disguise) {
+        const uint32_t bound = module->bound;
+        if (disguise)
             walk.instr->opcode = disguise->opcode;
-            for (uint32_t i = 0; i < 2; i++)
-                if ((disguise->plain >> i & 1) && is_transposed(pm_ir_operand_instr(walk.instr, i)))
-                    put_again(module, walk.instr, i);
-            changed = true;
-        }
-        walk.instr->mark = makes_transposed(walk.instr) ? TRANSPOSED : 0;
+        module->transposes |= walk.instr->opcode == SpvOpTranspose;
+        if (pm_takes_matrices(walk.instr->opcode))
+            pm_transposes_put(module, walk.instr, disguise ? disguise->plain : 0);
+        pm_transposes_find_of(walk.instr);
+        changed |= disguise || module->bound != bound;
     }
-    const bool ok = !module->failed || pm_fail(error, PM_ERROR_MEMORY, "out of memory or ids");
-    return pm_pass_result_of(ok, changed);
+    return pm_pass_result_of(true, changed);
 }
 
 const struct pm_pass pm_pass_hide_transposes = {"hide transposes", 0, PM_ANALYSIS_ALL, hide};

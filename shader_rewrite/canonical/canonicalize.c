@@ -113,13 +113,18 @@ static bool run_step(struct work *w, enum pm_optimizer_step step, struct pm_erro
     return ok;
 }
 
+static bool run_transposed(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
+{
+    bool hidden;
+    return run_pass(w, &pm_pass_hide_transposes, &hidden, error) && run_step(w, step, error) &&
+           run_pass(w, &pm_pass_show_transposes, &hidden, error);
+}
+
 static bool run_guarded(struct work *w, enum pm_optimizer_step step, struct pm_error *error)
 {
     struct pm_float_guard guard;
     return run_pass(w, &pm_pass_guard_floats, &guard, error) &&
-           run_pass(w, &pm_pass_hide_integers, NULL, error) &&
-           run_pass(w, &pm_pass_hide_transposes, NULL, error) && run_step(w, step, error) &&
-           run_pass(w, &pm_pass_show_transposes, NULL, error) &&
+           run_pass(w, &pm_pass_hide_integers, NULL, error) && run_transposed(w, step, error) &&
            run_pass(w, &pm_pass_show_integers, NULL, error) &&
            run_pass(w, &pm_pass_unguard_floats, &guard, error);
 }
@@ -193,9 +198,7 @@ static bool simplify_once(struct work *w, struct pm_error *error)
            run_guarded(w, simplifying(w, changes), error) &&
            run_pass(w, &pm_pass_unmark_loads, NULL, error) &&
            run_pass(w, &pm_pass_disguise_breaks, NULL, error) &&
-           run_pass(w, &pm_pass_hide_transposes, NULL, error) &&
-           run_step(w, PM_STEP_MERGE_BLOCKS, error) &&
-           run_pass(w, &pm_pass_show_transposes, NULL, error) &&
+           run_transposed(w, PM_STEP_MERGE_BLOCKS, error) &&
            run_pass(w, &pm_pass_undisguise_breaks, NULL, error) &&
            run_pass(w, &pm_pass_near_pointers, NULL, error);
 }
@@ -212,7 +215,7 @@ static bool merge_callee_returns(struct work *w, struct pm_error *error)
 {
     uint16_t mask;
     return run_pass(w, &pm_pass_mask_returns, &mask, error) &&
-           run_step(w, PM_STEP_MERGE_RETURN, error) &&
+           run_transposed(w, PM_STEP_MERGE_RETURN, error) &&
            run_pass(w, &pm_pass_unmask_returns, &mask, error);
 }
 

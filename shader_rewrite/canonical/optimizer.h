@@ -11,7 +11,7 @@
 
 /* Of SPIRV-Tools 2025.1 (scripts/khronos.txt). docs/results/README.md says what each version
  * changed. */
-#define PM_RECIPE_VERSION 11
+#define PM_RECIPE_VERSION 12
 
 #ifdef __cplusplus
 extern "C" {

@@ -113,7 +113,7 @@ static void copy_instr(struct pm_graft *g, const struct pm_ir_instr *from, struc
                        struct pm_ir_block *entry)
 {
     struct pm_ir_def *type = from->type.def ? g->map[from->type.def->id] : NULL;
-    struct pm_ir_instr *copy = pm_ir_instr_create(g->to, from->opcode, type, from->operand_count);
+    struct pm_ir_instr *copy = pm_ir_instr_like(g->to, from, type);
     if (!copy)
         return;
     if (from->result)
@@ -159,7 +159,7 @@ static void copy_decorations(struct pm_graft *g)
         const struct pm_ir_instr *of = pm_ir_operand_instr(i, 0);
         if (!of || !of->block || !g->map[of->result->id])
             continue;
-        struct pm_ir_instr *copy = pm_ir_instr_create(g->to, i->opcode, NULL, i->operand_count);
+        struct pm_ir_instr *copy = pm_ir_instr_like(g->to, i, NULL);
         if (!copy)
             return;
         set_operands(g, copy, i);

@@ -183,8 +183,7 @@ static struct pm_ir_def *operand_in_copy(struct pm_counted_copies *c, struct pm_
 static void build_copy(struct pm_counted_copies *c, struct pm_ir_instr *instr)
 {
     struct pm_ir_module *module = c->counting->module;
-    struct pm_ir_instr *copy =
-        pm_ir_instr_create(module, instr->opcode, instr->type.def, instr->operand_count);
+    struct pm_ir_instr *copy = pm_ir_instr_like(module, instr, instr->type.def);
     bool other = false;
     for (uint32_t o = 0; copy && !module->failed && o < instr->operand_count; o++) {
         struct pm_ir_def *def = instr->operands[o].def;

@@ -277,7 +277,18 @@ struct pm_ir_instr *pm_ir_instr_create(struct pm_ir_module *module, uint16_t opc
             return NULL;
         instr->result->instr = instr;
     }
+    module->transposes |= opcode == SpvOpTranspose;
     return instr;
+}
+
+struct pm_ir_instr *pm_ir_instr_like(struct pm_ir_module *module, const struct pm_ir_instr *instr,
+                                     struct pm_ir_def *type)
+{
+    struct pm_ir_instr *copy =
+        pm_ir_instr_create(module, instr->opcode, type, instr->operand_count);
+    if (copy)
+        copy->noted = instr->noted;
+    return copy;
 }
 
 void pm_ir_insert(struct pm_ir_list *list, struct pm_ir_block *block, struct pm_ir_instr *before,

@@ -68,6 +68,8 @@ struct pm_ir_instr {
     struct pm_ir_operand type; /* result type; def NULL: none */
     struct pm_ir_operand *operands;
     uint16_t opcode;
+    uint8_t transposed; /* analysis_transposes.h */
+    uint8_t noted;      /* likewise; pm_ir_instr_like has it, too */
     uint32_t operand_count;
     uint32_t
         place;     /* index of its first word in the module that was read; UINT32_MAX: made since */
@@ -101,6 +103,7 @@ struct pm_ir_module {
     struct pm_arena *arena;
     bool failed;                         /* memory ran out */
     bool swapped;                        /* it was read in the other byte order and is emitted so */
+    bool transposes;                     /* it has an OpTranspose, or had one */
     uint32_t version, generator, schema; /* header words */
     uint32_t bound;                      /* all ids are below */
     struct pm_ir_def **defs;             /* by id; NULL: no such id; defs_capacity of them */
@@ -191,6 +194,11 @@ void pm_ir_replace_uses(struct pm_ir_def *def, struct pm_ir_def *with);
  * when its opcode has a result. */
 struct pm_ir_instr *pm_ir_instr_create(struct pm_ir_module *module, uint16_t opcode,
                                        struct pm_ir_def *type, uint32_t operand_count);
+
+/* Likewise, for a copy of one of this module or of another: of its opcode, of a type of this
+ * module's, with as many operands. */
+struct pm_ir_instr *pm_ir_instr_like(struct pm_ir_module *module, const struct pm_ir_instr *instr,
+                                     struct pm_ir_def *type);
 
 /* Puts an instruction that is in no list before another one of `list`; before NULL: at the end.
  * block: the one the list is the body of, or NULL. */

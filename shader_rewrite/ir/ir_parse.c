@@ -68,6 +68,7 @@ static spv_result_t make(struct parser *p, const spv_parsed_instruction_t *parse
     if (!instr || !operands)
         return out_of_memory(p);
     instr->opcode = parsed->opcode;
+    module->transposes |= parsed->opcode == SpvOpTranspose;
     instr->place = p->place;
     instr->operands = operands;
     instr->type.user = instr;

@@ -1,5 +1,7 @@
 #include "shader_rewrite/partition/early_returns.h"
 
+#include "shader_rewrite/analysis/analysis_transposes.h"
+#include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/partition/dominance.h"
@@ -299,20 +301,42 @@ static bool lower_region(struct lowering *l, struct pm_ir_block *block, struct p
 
 /* ---- all ---- */
 
-/* Variables become values again. */
-static bool remove_variables(struct pm_words *words, struct pm_error *error)
+static bool rewrite(const struct pm_words *words, struct pm_words *out, struct pm_error *error)
 {
     char message[300];
-    struct pm_words out = {0};
-    enum pm_optimizer_result result = pm_optimizer_run_flag(
-        "--ssa-rewrite", words->data, words->count, &out.data, &out.count, message, sizeof message);
-    if (result != PM_OPTIMIZER_DONE)
-        return pm_fail(error,
-                       result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
-                       "SPIRV-Tools gave up where it returns early: %s", message);
+    enum pm_optimizer_result result =
+        pm_optimizer_run_flag("--ssa-rewrite", words->data, words->count, &out->data, &out->count,
+                              message, sizeof message);
+    return result == PM_OPTIMIZER_DONE ||
+           pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
+                   "SPIRV-Tools gave up where it returns early: %s", message);
+}
+
+static bool show_transposes(struct pm_words *words, bool *hidden, struct pm_error *error)
+{
+    struct pm_words shown = {0};
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, error);
+    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
+    const bool ok = module && pm_pass_apply(&passes, &pm_pass_show_transposes, hidden, error) &&
+                    pm_ir_emit(module, &shown, error);
+    pm_ir_module_destroy(module);
     pm_words_finish(words);
-    *words = out;
-    return true;
+    *words = shown;
+    return ok;
+}
+
+/* Variables become values again. Nothing else is done with the module. */
+static bool remove_variables(struct pm_ir_module *module, struct pm_words *out,
+                             struct pm_error *error)
+{
+    bool hidden;
+    struct pm_words words = {0};
+    struct pm_pass_runner passes = pm_pass_runner_of(module, NULL);
+    const bool ok = pm_pass_apply(&passes, &pm_pass_hide_transposes, &hidden, error) &&
+                    pm_ir_emit(module, &words, error) && rewrite(&words, out, error) &&
+                    (!hidden || show_transposes(out, &hidden, error));
+    pm_words_finish(&words);
+    return ok;
 }
 
 bool pm_early_returns_lower(struct pm_ir_function *function, struct pm_words *out,
@@ -334,7 +358,8 @@ bool pm_early_returns_lower(struct pm_ir_function *function, struct pm_words *ou
     if (!ok)
         return l.module->failed ? pm_fail(error, PM_ERROR_MEMORY, "out of memory") : false;
     ok = pm_dominance_order(function, error) && pm_dominance_mend(function, &added, error) &&
-         pm_ir_emit(l.module, out, error) && (!added || remove_variables(out, error));
+         pm_transposes_keep(l.module, error) &&
+         (added ? remove_variables(l.module, out, error) : pm_ir_emit(l.module, out, error));
     if (!ok)
         pm_words_finish(out);
     return ok;

@@ -52,8 +52,10 @@ static struct pm_ir_def *compute_own(struct pm_emission *e, const struct pm_ir_i
                                          : pm_ir_word(pm_ir_operand_word(&instr->operands[o]));
     struct pm_ir_def *def =
         pm_ir_build(&e->builder, instr->opcode, instr->type.def, args, instr->operand_count);
-    if (def)
+    if (def) {
         pm_ir_copy_decorations(e->module, instr->result, def, false);
+        def->instr->noted = instr->noted;
+    }
     return def;
 }
 

@@ -1,6 +1,7 @@
 #include "shader_rewrite/partition/emit_pass.h"
 
 #include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/partition/emission_steps.h"
 #include "shader_rewrite/partition/spilled_value.h"
@@ -74,6 +75,7 @@ static bool read_excerpt(struct pm_emission *e)
     e->function = e->module ? pm_entry_function(e->module, &stage, e->error) : NULL;
     if (!e->function || !pm_analysis_require(e->function, PM_ANALYSIS_STRUCTURE, e->error))
         return false;
+    pm_transposes_note_as(e->module, e->info->whole);
     e->arena = e->module->arena;
     if (!pm_steps_find(e->function, e->info->graph->open, e->arena, &e->steps, e->error))
         return false;
@@ -184,7 +186,8 @@ bool pm_emit_pass(const struct pm_emit_info *info, uint32_t pass, struct pm_emit
         remove_old(&e);
         pm_own_memory_clean(&info->graph->own_memory, e.module);
         remove_constants(e.module);
-        ok = describe(&e, out) && pm_ir_emit(e.module, &out->words, error) &&
+        ok = pm_transposes_keep(e.module, error) && describe(&e, out) &&
+             pm_ir_emit(e.module, &out->words, error) &&
              pm_validate(out->words.data, out->words.count, &info->target, error);
     }
     if (!ok && error && error->code == PM_ERROR_INPUT)

@@ -12,7 +12,8 @@
 #include "shader_rewrite/partition/spills.h"
 
 struct pm_emit_info {
-    const struct pm_shader_graph *graph; /* of a canonical module */
+    const struct pm_ir_module *whole;    /* a canonical module (pm_transposes_note) */
+    const struct pm_shader_graph *graph; /* of it */
     const struct pm_plan *plan;
     struct pm_excerpts *excerpts; /* of these */
     const struct pm_spills *spills;

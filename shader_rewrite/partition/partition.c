@@ -3,6 +3,7 @@
 
 #include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_entry.h"
+#include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/partition/early_returns.h"
 #include "shader_rewrite/partition/emit_pass.h"
 #include "shader_rewrite/partition/schedule/beyond.h"
@@ -145,7 +146,8 @@ static bool lower_switches(struct pm_ir_function *function, const struct pm_shad
 static bool partition(struct pm_ir_module *module, const struct pm_partition_info *info,
                       struct pm_partitioned *out, struct pm_words *lowered, struct pm_error *error)
 {
-    struct pm_emit_info emission = {.target = info->target, .regions = info->regions};
+    struct pm_emit_info emission = {
+        .whole = module, .target = info->target, .regions = info->regions};
     enum pm_stage stage;
     struct pm_shader_graph graph = {0};
     struct pm_plan plan = {0};
@@ -199,12 +201,20 @@ static bool lower(struct pm_ir_module *module, struct pm_words *out, struct pm_e
            (!pm_returns_early(function) || pm_early_returns_lower(function, out, error));
 }
 
+static struct pm_ir_module *read(const uint32_t *words, size_t count, struct pm_error *error)
+{
+    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    if (module)
+        pm_transposes_note(module);
+    return module;
+}
+
 /* Another module instead of this one, from its words, which are freed. */
 static struct pm_ir_module *replace(struct pm_ir_module *module, struct pm_words *words,
                                     struct pm_error *error)
 {
     pm_ir_module_destroy(module);
-    module = pm_ir_parse(words->data, words->count, error);
+    module = read(words->data, words->count, error);
     pm_words_finish(words);
     return module;
 }
@@ -214,7 +224,7 @@ bool pm_partition(const uint32_t *words, size_t count, const struct pm_partition
 {
     struct pm_words lowered = {0};
     *out = (struct pm_partitioned){0};
-    struct pm_ir_module *module = pm_ir_parse(words, count, error);
+    struct pm_ir_module *module = read(words, count, error);
     bool ok = module && lower(module, &lowered, error);
     for (bool again = ok; again; again = !ok && lowered.data) {
         if (lowered.data)

@@ -1,5 +1,6 @@
 #include "shader_rewrite/partition/switches.h"
 
+#include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/ir/ir_builder.h"
 #include "shader_rewrite/partition/dominance.h"
 #include "shader_rewrite/partition/spilled_value.h"
@@ -241,7 +242,8 @@ bool pm_switches_lower(struct pm_ir_function *function, const bool *large, struc
     if (l.module->failed) /* blocks may lack their ends */
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_analysis_preserve(function, 0);
-    if (!pm_dominance_order(function, error) || !pm_ir_emit(l.module, out, error))
+    if (!pm_dominance_order(function, error) || !pm_transposes_keep(l.module, error) ||
+        !pm_ir_emit(l.module, out, error))
         return false;
     *count = lowerable;
     return true;

@@ -82,12 +82,13 @@ static bool run_guarded(struct making *m, const char *flag, struct pm_error *err
 {
     struct pm_pass_runner *p = &m->passes;
     struct pm_float_guard guard;
+    bool hidden;
     return pm_pass_apply(p, &pm_pass_avoid_crashes, NULL, error) &&
            pm_pass_apply(p, &pm_pass_mark_loads, NULL, error) &&
            pm_pass_apply(p, &pm_pass_guard_floats, &guard, error) &&
            pm_pass_apply(p, &pm_pass_hide_integers, NULL, error) &&
-           pm_pass_apply(p, &pm_pass_hide_transposes, NULL, error) && run_flag(m, flag, error) &&
-           pm_pass_apply(p, &pm_pass_show_transposes, NULL, error) &&
+           pm_pass_apply(p, &pm_pass_hide_transposes, &hidden, error) && run_flag(m, flag, error) &&
+           pm_pass_apply(p, &pm_pass_show_transposes, &hidden, error) &&
            pm_pass_apply(p, &pm_pass_show_integers, NULL, error) &&
            pm_pass_apply(p, &pm_pass_unguard_floats, &guard, error) &&
            pm_pass_apply(p, &pm_pass_unmark_loads, NULL, error) && is_sound(m, flag, error);

@@ -33,6 +33,17 @@ struct pm_ir_def *pm_zero_in_copy(struct pm_zero_round *round, struct pm_zero_re
 
 /* ---- blocks and instructions ---- */
 
+/* sum: of two operands, in the place of the instruction. */
+static struct pm_ir_instr *empty_copy(struct pm_ir_module *module, const struct pm_ir_instr *instr,
+                                      bool sum)
+{
+    struct pm_ir_def *type = instr->type.def;
+    if (sum)
+        return pm_ir_instr_create(module, SpvOpFAdd, type, 2);
+    return instr->opcode == SpvOpPhi ? pm_ir_instr_create(module, SpvOpPhi, type, 0)
+                                     : pm_ir_instr_like(module, instr, type);
+}
+
 static void clone_block(struct cloning *c, struct pm_zero_part *part)
 {
     c->last = part->copy = pm_ir_block_create(c->module, c->last);
@@ -45,9 +56,7 @@ static void clone_block(struct cloning *c, struct pm_zero_part *part)
         if (pm_zero_is_not_in_copy(c->round, c->region, instr))
             continue;
         bool sum = state && state->value.plus_zero;
-        uint32_t operands = instr->opcode == SpvOpPhi ? 0 : sum ? 2 : instr->operand_count;
-        struct pm_ir_instr *copy = pm_ir_instr_create(c->module, sum ? SpvOpFAdd : instr->opcode,
-                                                      instr->type.def, operands);
+        struct pm_ir_instr *copy = empty_copy(c->module, instr, sum);
         if (!copy)
             return;
         copy->mark = c->region->epoch;

@@ -85,8 +85,7 @@ static struct pm_ir_def *remake(struct joining *j, struct pm_ir_def *def)
 {
     const struct pm_ir_instr *instr = def->instr;
     struct pm_ir_module *module = j->round->module;
-    struct pm_ir_instr *copy =
-        pm_ir_instr_create(module, instr->opcode, instr->type.def, instr->operand_count);
+    struct pm_ir_instr *copy = pm_ir_instr_like(module, instr, instr->type.def);
     for (uint32_t o = 0; copy && o < instr->operand_count; o++) {
         const struct pm_ir_operand *from = &instr->operands[o];
         struct pm_ir_def *with = from->def ? join_value(j, from->def) : NULL;

@@ -18,9 +18,15 @@ static const char text[] = "OpCapability Shader\n"
                            "%4 = OpTypeFloat 32\n"
                            "%5 = OpConstant %4 5\n"
                            "%6 = OpConstant %4 6\n"
+                           "%9 = OpTypeVector %4 2\n"
+                           "%10 = OpTypeMatrix %9 2\n"
+                           "%11 = OpConstantComposite %9 %5 %6\n"
+                           "%12 = OpConstantComposite %10 %11 %11\n"
                            "%1 = OpFunction %2 None %3\n"
                            "%7 = OpLabel\n"
                            "%8 = OpFAdd %4 %5 %5\n"
+                           "%13 = OpTranspose %10 %12\n"
+                           "%14 = OpMatrixTimesVector %9 %13 %11\n"
                            "OpReturn\n"
                            "OpFunctionEnd\n";
 
@@ -140,6 +146,38 @@ static enum pm_pass_result open_block(struct pm_ir_module *module, void *context
     return PM_PASS_CHANGED;
 }
 
+/* The product's matrix is a constant, and not known to be a transposed one any more. */
+static enum pm_pass_result forget(struct pm_ir_module *module, void *context,
+                                  struct pm_error *error)
+{
+    (void)context;
+    (void)error;
+    pm_ir_operand_set(&pm_ir_find(module, 14)->operands[0], module->defs[12]);
+    return PM_PASS_CHANGED;
+}
+
+static enum pm_pass_result copy(struct pm_ir_module *module, void *context, struct pm_error *error)
+{
+    struct pm_ir_instr *product = pm_ir_find(module, 14);
+    struct pm_ir_instr *like = pm_ir_instr_like(module, product, product->type.def);
+    pm_ir_operand_set(&like->operands[0], module->defs[12]);
+    pm_ir_operand_set(&like->operands[1], module->defs[11]);
+    pm_ir_insert(&product->block->body, product->block, product, like);
+    return forget(module, context, error);
+}
+
+static enum pm_pass_result multiply(struct pm_ir_module *module, void *context,
+                                    struct pm_error *error)
+{
+    (void)context;
+    (void)error;
+    const struct pm_ir_instr *product = pm_ir_find(module, 14);
+    struct pm_ir_builder builder = {module, product->block, product->next};
+    pm_ir_build(&builder, SpvOpMatrixTimesVector, product->type.def,
+                PM_IR_ARGS(pm_ir_id(module->defs[12]), pm_ir_id(module->defs[11])));
+    return PM_PASS_CHANGED;
+}
+
 /* ---- tests ---- */
 
 static void test_requires_and_preserves(void **state)
@@ -216,6 +254,35 @@ static void test_lies(void **state)
     assert_found_out(0, open_block, "terminator");
 }
 
+static uint32_t transposed_products(const struct pm_ir_module *module)
+{
+    uint32_t count = 0;
+    for (const struct pm_ir_instr *i = module->first_function->first_block->body.first; i;
+         i = i->next)
+        if (i->opcode == SpvOpMatrixTimesVector) {
+            assert_int_equal(pm_ir_operand_instr(i, 0)->opcode, SpvOpTranspose);
+            count++;
+        }
+    return count;
+}
+
+/* As much is known of a product's matrix as before, also of a copy's; where nobody can say what is
+ * to be known the pass has failed. */
+static void test_keeps_transposes(void **state)
+{
+    (void)state;
+    struct subject s;
+    begin(&s);
+    assert_int_equal(run(&s, 0, 0, forget), PM_PASS_CHANGED);
+    assert_int_equal(transposed_products(s.module), 1);
+    assert_int_equal(run(&s, 0, 0, copy), PM_PASS_CHANGED);
+    assert_int_equal(transposed_products(s.module), 2);
+    assert_int_equal(run(&s, 0, 0, multiply), PM_PASS_FAILED);
+    assert_int_equal(s.error.code, PM_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(s.error.message, "MatrixTimesVector is new"));
+    pm_ir_module_destroy(s.module);
+}
+
 static void test_times(void **state)
 {
     (void)state;
@@ -239,6 +306,7 @@ int main(void)
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_stopping),
         cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_keeps_transposes),
         cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -212,7 +212,7 @@ static void shapes_compute_what_the_whole_does(void **state)
     static const char *const names[] = {
         "early_return", "nested_return", "barrier",       "own_array",      "branches",
         "atomics",      "live_array",    "live_kinds",    "endless_return", "halves",
-        "together",     "switch_labels", "switch_values", "switch_return"};
+        "together",     "switch_labels", "switch_values", "switch_return",  "transposes"};
     differential_inputs(&differential, 5, false);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct pm_words original;

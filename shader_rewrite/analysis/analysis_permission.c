@@ -1,6 +1,6 @@
-#include "shader_rewrite/analysis/analysis_casts.h"
 #include "shader_rewrite/analysis/analysis_exposed.h"
 
+#include <math.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
 /* SPV_KHR_float_controls2 */
@@ -169,6 +169,13 @@ static void read_modes(struct pm_float_permission *p)
     }
 }
 
+bool pm_float_keeps_signs(const struct pm_ir_module *module, uint32_t bits)
+{
+    struct pm_float_permission p = {.module = module};
+    read_modes(&p);
+    return !p.width_permits[bits == 16 ? 0 : bits == 32 ? 1 : 2];
+}
+
 static void read_decorations(struct pm_float_permission *p)
 {
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_ANNOTATION].first; i;
@@ -205,110 +212,30 @@ bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_
             p->glsl = i->result->id;
     read_modes(p);
     read_decorations(p);
-    return pm_float_find_exposed(p, function, arena);
+    p->ranges = pm_ranges_find(p, function, arena);
+    return p->ranges && pm_float_find_exposed(p, function, arena);
 }
 
-/* ---- finite values ---- */
+/* ---- which numbers ---- */
 
-/* How far back the proof goes, and how many values it looks at in all: a phi has many ways. */
-enum { FINITE_DEPTH = 6, FINITE_STEPS = 64 };
-
-struct proof {
-    const struct pm_float_permission *p;
-    int steps; /* left */
-};
-
-static bool is_finite_word(uint32_t word)
+static struct pm_range range_of(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    return (word & 0x7f800000) != 0x7f800000;
-}
-
-static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth);
-
-static bool operands_finite(struct proof *proof, const struct pm_ir_instr *instr, uint32_t first,
-                            uint32_t step, int depth)
-{
-    for (uint32_t o = first; o < instr->operand_count; o += step)
-        if (instr->operands[o].def && !is_finite(proof, instr->operands[o].def, depth))
-            return false;
-    return true;
-}
-
-static bool glsl_is_finite(struct proof *proof, const struct pm_ir_instr *instr, int depth)
-{
-    switch (pm_glsl_of(proof->p, instr)) {
-    case GLSLstd450NClamp: /* of NaN it is the lower bound */
-        return operands_finite(proof, instr, 3, 1, depth);
-    case GLSLstd450Step:
-    case GLSLstd450UnpackSnorm4x8:
-    case GLSLstd450UnpackUnorm4x8:
-    case GLSLstd450UnpackSnorm2x16:
-    case GLSLstd450UnpackUnorm2x16:
-        return true;
-    case GLSLstd450FAbs:
-    case GLSLstd450FSign:
-    case GLSLstd450Floor:
-    case GLSLstd450Ceil:
-    case GLSLstd450Trunc:
-    case GLSLstd450Round:
-    case GLSLstd450RoundEven:
-    case GLSLstd450Fract:
-    case GLSLstd450FMin:
-    case GLSLstd450FMax:
-    case GLSLstd450NMin:
-    case GLSLstd450NMax:
-    case GLSLstd450FClamp:
-        return operands_finite(proof, instr, 2, 1, depth);
-    default:
-        return false;
-    }
-}
-
-/* The value below casts there and back, or the constant that is cast. */
-static const struct pm_ir_instr *below_casts(const struct pm_ir_instr *value)
-{
-    while (value && pm_is_component_cast(value))
-        value = pm_ir_operand_instr(value, 0);
-    return value;
-}
-
-static bool is_finite(struct proof *proof, const struct pm_ir_def *def, int depth)
-{
-    const struct pm_ir_instr *instr = below_casts(def->instr);
-    int width = instr ? number_width(pm_ir_type_of(instr)) : -1;
-    if (width < 0 || depth == 0 || proof->steps-- == 0)
-        return false;
-    switch (instr->opcode) {
-    case SpvOpConstantNull:
-        return true;
-    case SpvOpConstant:
-        return width == 1 && is_finite_word(pm_ir_operand_word(&instr->operands[0]));
-    case SpvOpConvertSToF:
-    case SpvOpConvertUToF:
-        return width >= 1;
-    case SpvOpFNegate:
-    case SpvOpCopyObject:
-    case SpvOpConstantComposite:
-    case SpvOpCompositeConstruct:
-        return operands_finite(proof, instr, 0, 1, depth - 1);
-    case SpvOpPhi:
-        return operands_finite(proof, instr, 0, 2, depth - 1);
-    case SpvOpSelect:
-        return operands_finite(proof, instr, 1, 1, depth - 1);
-    case SpvOpCompositeExtract:
-        return is_finite(proof, instr->operands[0].def, depth - 1);
-    case SpvOpVectorShuffle:
-        return is_finite(proof, instr->operands[0].def, depth - 1) &&
-               is_finite(proof, instr->operands[1].def, depth - 1);
-    case SpvOpExtInst:
-        return glsl_is_finite(proof, instr, depth - 1);
-    default:
-        return false;
-    }
+    return p->ranges && def->id < p->id_count ? p->ranges[def->id] : pm_range_any();
 }
 
 bool pm_float_is_finite(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    struct proof proof = {p, FINITE_STEPS};
-    return is_finite(&proof, def, FINITE_DEPTH);
+    const struct pm_range r = range_of(p, def);
+    return !r.nan && r.low > -(double)INFINITY && r.high < (double)INFINITY;
+}
+
+enum pm_float_sign pm_float_sign_of(const struct pm_float_permission *p,
+                                    const struct pm_ir_def *def)
+{
+    const struct pm_range r = range_of(p, def);
+    if (r.nan)
+        return PM_FLOAT_EITHER_SIGN;
+    if (r.low >= 0 && !r.minus_zero)
+        return PM_FLOAT_PLUS;
+    return r.high < 0 ? PM_FLOAT_MINUS : PM_FLOAT_EITHER_SIGN;
 }

@@ -15,20 +15,24 @@
  * result for the other sign. A zero of either sign that is signed stays what it was; also since on
  * a device that flushes denormals it may be one.
  *
+ * Without permission a product with a zero is folded where the other factor is finite
+ * (analysis_ranges.h): it is a zero, of a sign that may be known.
+ *
  * Facts are by id, for the ids that the module has when they are computed.
  * Thread safety: as the module.
  */
 #pragma once
 
 #include "base/config.h" /* enum pm_float_zero */
-#include "shader_rewrite/ir/ir_module.h"
+#include "shader_rewrite/analysis/analysis_ranges.h"
 
 struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
-    bool width_permits[3]; /* 16, 32 and 64 bits */
-    bool width_flushes[3]; /* likewise: the module declares DenormFlushToZero */
-    uint8_t *facts;        /* by id; analysis_exposed.h */
+    bool width_permits[3];         /* 16, 32 and 64 bits */
+    bool width_flushes[3];         /* likewise: the module declares DenormFlushToZero */
+    uint8_t *facts;                /* by id; analysis_exposed.h */
+    const struct pm_range *ranges; /* by id */
     uint32_t id_count;
     uint32_t glsl; /* id of GLSL.std.450's import; 0: none */
 };
@@ -42,6 +46,10 @@ bool pm_float_permission_compute(struct pm_float_permission *permission,
 /* Whether this float arithmetic instruction is given permission. */
 bool pm_float_permits(const struct pm_float_permission *permission,
                       const struct pm_ir_instr *instr);
+
+/* Whether the signs of zeroes of floats of so many bits are to be kept, by what the module declares
+ * for all of its instructions: then no more than +0 counts as zero. */
+bool pm_float_keeps_signs(const struct pm_ir_module *module, uint32_t bits);
 
 /* Whether this instruction, where a factor in it is zero, may be taken for 0 (+0) there. */
 bool pm_float_takes_zero(const struct pm_float_permission *permission,
@@ -62,6 +70,11 @@ bool pm_float_may_be_plus(const struct pm_float_permission *permission,
 
 /* Whether every component is neither NaN nor infinite, whatever the inputs. */
 bool pm_float_is_finite(const struct pm_float_permission *permission, const struct pm_ir_def *def);
+
+/* The sign of every component, be it a zero's. */
+enum pm_float_sign { PM_FLOAT_EITHER_SIGN, PM_FLOAT_PLUS, PM_FLOAT_MINUS };
+enum pm_float_sign pm_float_sign_of(const struct pm_float_permission *permission,
+                                    const struct pm_ir_def *def);
 
 /* Whether the instruction only moves components of its operands: copies, composites, OpPhi,
  * OpSelect. */

@@ -31,21 +31,24 @@ static struct pm_ir_def *prefix(struct pm_ir_builder *b, struct pm_ir_def *value
     return pm_ir_build(b, SpvOpVectorShuffle, narrow, args, 2 + components);
 }
 
-/* A float in disguise as one. */
-static struct pm_ir_def *as_float(const struct pm_candidate_check *c, struct pm_ir_builder *b,
-                                  struct pm_ir_def *value)
+/* A float in disguise as one; to_bits: a float in disguise as an integer. */
+static struct pm_ir_def *as_number(const struct pm_candidate_check *c, struct pm_ir_builder *b,
+                                   struct pm_ir_def *value, bool to_bits)
 {
     const struct pm_ir_instr *type = value ? pm_ir_type_of(value->instr) : NULL;
-    if (!type || pm_ir_component_type(type)->opcode != SpvOpTypeInt)
+    const struct pm_ir_instr *component = type ? pm_ir_component_type(type) : NULL;
+    if (!component || component->opcode != (to_bits ? SpvOpTypeFloat : SpvOpTypeInt))
         return value;
+    const uint32_t width = pm_ir_operand_word(&component->operands[0]);
     struct pm_ir_def *to =
-        pm_ir_type_float(c->module, pm_ir_operand_word(&pm_ir_component_type(type)->operands[0]));
+        to_bits ? pm_ir_type_int(c->module, width, false) : pm_ir_type_float(c->module, width);
     if (type->opcode == SpvOpTypeVector)
         to = pm_ir_type_vector(c->module, to, pm_ir_operand_word(&type->operands[1]));
     return pm_ir_build(b, SpvOpBitcast, to, PM_IR_ARGS(pm_ir_id(value)));
 }
 
-/* Whether each element of a scalar or vector is zero, in this lane. -0 equals 0, NaN does not. */
+/* Whether each element of a scalar or vector is zero, in this lane. As floats -0 equals 0, and NaN
+ * does not. */
 static struct pm_ir_def *is_zero(const struct pm_candidate_check *c, struct pm_ir_builder *b,
                                  struct pm_ir_def *value)
 {
@@ -117,7 +120,7 @@ struct pm_ir_def *pm_candidate_check_build_uniform(const struct pm_candidate_che
         if (candidate->value_count == 1)
             value = prefix(b, value, candidate->components);
         if (candidate->is_float)
-            value = as_float(c, b, value);
+            value = as_number(c, b, value, candidate->plus);
         struct pm_ir_def *one = is_zero(c, b, value);
         zero = i ? both(c, b, zero, one) : one;
     }

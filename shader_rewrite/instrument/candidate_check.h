@@ -3,6 +3,8 @@
  * candidate is zero in each of them, else false on all. instrument_zero counts what it says, and
  * specialize_zero branches on it (AZP 3.2, "vote.all"; HAZARDS 2).
  *
+ * With `plus` what is compared are bits: neither is -0 zero then, nor a denormal, be it flushed.
+ *
  * A lane counts unless it is a helper. On a helper it is true if the others' is and the candidate
  * is zero there too: whoever takes the branch has the zero that it supposes, and a helper that has
  * not goes on as ever, so that its loops end and its indices are in bounds. With `quad` what its

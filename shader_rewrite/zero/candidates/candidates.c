@@ -3,6 +3,7 @@
 #include "shader_rewrite/analysis/analysis_entry.h"
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_packs.h"
+#include "shader_rewrite/analysis/analysis_permission.h"
 #include "shader_rewrite/analysis/pass.h"
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@ struct finder {
     uint32_t *pack_at;  /* by id of the last value of a pack: its number + 1; 0: none ends there */
     bool *quad;         /* by id of a value: as struct pm_zero_candidate */
     uint32_t *point_of; /* by block: its block point */
+    bool plus;          /* a 32-bit float is zero where it is +0 alone */
     struct pm_zero_candidate *candidates; /* NULL: only counted */
     uint32_t count;
 };
@@ -25,6 +27,12 @@ static void add(struct finder *f, const struct pm_zero_candidate *candidate)
     if (f->candidates)
         f->candidates[f->count] = *candidate;
     f->count++;
+}
+
+static bool is_single(const struct pm_ir_instr *value)
+{
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(value));
+    return scalar && pm_ir_operand_word(&scalar->operands[0]) == 32;
 }
 
 /* A value, its prefixes, and the pack that it ends. */
@@ -41,6 +49,7 @@ static void add_value(struct finder *f, const struct pm_ir_instr *value)
         .is_float = pm_values_is_float_value(&f->values, value),
         .quad = f->quad[id],
     };
+    candidate.plus = candidate.is_float && f->plus && is_single(value);
     add(f, &candidate);
     for (uint32_t prefix = 2; prefix < components; prefix++) {
         candidate.components = prefix;
@@ -128,7 +137,9 @@ static bool find(struct finder *f, enum pm_stage stage, struct pm_error *error)
 static bool find_of(struct pm_ir_function *function, enum pm_stage stage,
                     struct pm_zero_points *out, struct pm_error *error)
 {
-    struct finder finder = {.function = function, .arena = pm_arena_create(0)};
+    struct finder finder = {.function = function,
+                            .arena = pm_arena_create(0),
+                            .plus = pm_float_keeps_signs(function->module, 32)};
     bool ok = finder.arena ? find(&finder, stage, error)
                            : pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     pm_arena_destroy(finder.arena);

@@ -25,6 +25,8 @@ struct pm_zero_candidate {
     bool at_most_once; /* as of that block */
     bool is_float;     /* it is zero where, as a float, it equals 0; its type may be an integer's
                           (analysis_casts.h) */
+    bool plus;         /* a 32-bit float that is zero where it is +0 alone: the module keeps the
+                          signs of zeroes (analysis_permission.h), and of +0 more follows */
     /* A derivative or implicit-LOD read may follow (HAZARDS 2), so that the check is ANDed over the
      * quad first; a device without quad operations neither counts nor uses it. */
     bool quad;

@@ -23,8 +23,9 @@ static bool has_value(const struct pm_zero_candidate *c, uint32_t value)
 static bool join(const struct pm_zero_round *round, const struct pm_zero_candidate *a,
                  const struct pm_zero_candidate *b, struct pm_zero_candidate *joint)
 {
-    if (a->is_float != b->is_float || a->value_count + b->value_count > PM_ZERO_ELEMENTS ||
-        !is_whole(round, a) || !is_whole(round, b))
+    if (a->is_float != b->is_float || a->plus != b->plus ||
+        a->value_count + b->value_count > PM_ZERO_ELEMENTS || !is_whole(round, a) ||
+        !is_whole(round, b))
         return false;
     *joint = *a;
     joint->components = 1;

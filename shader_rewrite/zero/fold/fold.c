@@ -66,11 +66,14 @@ static void fold_multiply(struct pm_zero_folding *f)
 static void fold_dot(struct pm_zero_folding *f)
 {
     struct pm_zero_scalar product;
-    for (uint32_t i = 0; i < f->operands[0].components; i++)
+    bool plus = true;
+    for (uint32_t i = 0; i < f->operands[0].components; i++) {
         if (!pm_zero_fold_product(f, f->operands[0].c[i], f->defs[0], f->operands[1].c[i],
                                   f->defs[1], &product))
             return;
-    f->out.c[0] = f->permitted ? plus_zero : any_zero;
+        plus = plus && pm_zero_is_known(product) && product.bits == 0;
+    }
+    f->out.c[0] = plus || f->permitted ? plus_zero : any_zero;
 }
 
 /* Products with a matrix, as a whole. */

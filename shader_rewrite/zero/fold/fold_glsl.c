@@ -136,8 +136,10 @@ static void fold_fma(struct pm_zero_folding *f)
         if (zero)
             f->out.c[i] = pm_zero_fold_sum(f, product.c[i], f->operands[2].c[i]);
     }
-    if (whole)
+    if (whole) {
         pm_zero_fold_same_plus(f, 2, &product);
+        pm_zero_fold_sum_with(f, 2, &product);
+    }
 }
 
 /* x * (1 - a) + y * a, and the other way drivers compute it, x + a * (y - x), agree where a is 0.

@@ -61,11 +61,6 @@ static void fold_shuffle(struct pm_zero_folding *f)
     }
 }
 
-static bool scalars_equal(struct pm_zero_scalar a, struct pm_zero_scalar b)
-{
-    return a.kind == b.kind && a.bits == b.bits;
-}
-
 /* Of an index that is not known: any component. */
 static void fold_extract_dynamic(struct pm_zero_folding *f)
 {
@@ -85,6 +80,7 @@ static void fold_insert_dynamic(struct pm_zero_folding *f)
 static void fold_select(struct pm_zero_folding *f)
 {
     const struct pm_zero_value *condition = &f->operands[0];
+    const struct pm_ir_instr *scalar = pm_scalar_type(pm_ir_type_of(f->instr));
     uint32_t yes = 0, no = 0;
     for (uint32_t i = 0; i < condition->components; i++) {
         yes += condition->c[i].kind == PM_ZERO_CONSTANT && condition->c[i].bits;
@@ -97,10 +93,8 @@ static void fold_select(struct pm_zero_folding *f)
     for (uint32_t i = 0; i < f->out.components; i++) {
         struct pm_zero_scalar c = condition->c[condition->components == 1 ? 0 : i];
         struct pm_zero_scalar a = f->operands[1].c[i], b = f->operands[2].c[i];
-        if (c.kind == PM_ZERO_CONSTANT)
-            f->out.c[i] = c.bits ? a : b;
-        else if (scalars_equal(a, b))
-            f->out.c[i] = a;
+        f->out.c[i] =
+            c.kind == PM_ZERO_CONSTANT ? (c.bits ? a : b) : pm_zero_value_meet(a, b, scalar);
     }
 }
 

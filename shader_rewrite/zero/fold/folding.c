@@ -40,6 +40,18 @@ void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
         f->out.c[i] = sum.c[i];
 }
 
+void pm_zero_fold_sum_with(struct pm_zero_folding *f, uint32_t index,
+                           const struct pm_zero_value *zeroes)
+{
+    if (f->permitted || !pm_zero_fold_all_are(zeroes, 0))
+        return;
+    struct pm_zero_value sum = f->out;
+    pm_zero_fold_same(f, index);
+    f->out.plus_zero = f->out.same;
+    for (uint32_t i = 0; i < sum.components; i++)
+        f->out.c[i] = sum.c[i];
+}
+
 bool pm_zero_fold_has_exact_ones(const struct pm_zero_folding *f)
 {
     return f->lookup->exact_ones && f->width == 32;
@@ -100,6 +112,17 @@ static bool is_finite(const struct pm_zero_folding *f, struct pm_zero_scalar s,
     return pm_float_is_finite(f->lookup->permission, def);
 }
 
+static enum pm_float_sign sign_of(const struct pm_zero_folding *f, struct pm_zero_scalar s,
+                                  const struct pm_ir_def *def)
+{
+    double number;
+    if (s.kind != PM_ZERO_CONSTANT)
+        return pm_float_sign_of(f->lookup->permission, def);
+    if (pm_zero_fold_number(s, f->width, &number) && isnan(number))
+        return PM_FLOAT_EITHER_SIGN;
+    return s.bits >> (f->width - 1) ? PM_FLOAT_MINUS : PM_FLOAT_PLUS;
+}
+
 bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                           const struct pm_ir_def *a_def, struct pm_zero_scalar b,
                           const struct pm_ir_def *b_def, struct pm_zero_scalar *product)
@@ -108,9 +131,10 @@ bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar
     bool finite = (zero_a && is_finite(f, b, b_def)) || (zero_b && is_finite(f, a, a_def));
     if (!finite && !(f->permitted && (zero_a || zero_b)))
         return false;
-    uint64_t sign = (uint64_t)1 << (f->width - 1);
-    if (finite && a.kind == PM_ZERO_CONSTANT && b.kind == PM_ZERO_CONSTANT)
-        *product = pm_zero_constant((a.bits ^ b.bits) & sign);
+    const uint64_t sign = (uint64_t)1 << (f->width - 1);
+    const enum pm_float_sign sign_a = sign_of(f, a, a_def), sign_b = sign_of(f, b, b_def);
+    if (finite && sign_a != PM_FLOAT_EITHER_SIGN && sign_b != PM_FLOAT_EITHER_SIGN)
+        *product = pm_zero_constant(sign_a == sign_b ? 0 : sign);
     else
         *product = f->permitted ? plus_zero : any_zero;
     return true;

@@ -38,6 +38,9 @@ bool pm_zero_fold_all_are(const struct pm_zero_value *value, uint64_t bits);
  * changes nothing, +0 the sign of a zero. */
 void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
                             const struct pm_zero_value *zeroes);
+/* Likewise without permission, of what is no sum in SPIR-V: it is one where all are +0. */
+void pm_zero_fold_sum_with(struct pm_zero_folding *f, uint32_t index,
+                           const struct pm_zero_value *zeroes);
 /* Whether the driver's exact_ones hold of the operands: of 32-bit floats it was seen. */
 bool pm_zero_fold_has_exact_ones(const struct pm_zero_folding *f);
 /* Sets component i. */

@@ -35,7 +35,7 @@ struct pm_zero_value pm_zero_value_in(const struct pm_zero_round *round,
     struct pm_zero_value value = pm_zero_value_all(type, PM_ZERO_UNKNOWN);
     uint32_t zeroes = c->value_count > 1 ? value.components : c->components;
     for (uint32_t i = 0; i < value.components && i < zeroes; i++)
-        value.c[i].kind = c->is_float ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
+        value.c[i].kind = c->is_float && !c->plus ? PM_ZERO_ANY_SIGN : PM_ZERO_CONSTANT;
     return value;
 }
 

@@ -371,9 +371,9 @@ bool pm_zero_region_find(struct pm_zero_round *round, const struct pm_zero_candi
         region->reason = "what it needs is not ready earlier";
         return false;
     }
-    /* Of an integer that is compared with 0 compilers know the value in S, where no vote hides it.
-     */
-    region->uniform = candidate->is_float;
+    /* Of an integer that is compared with 0, or of bits, compilers know the value in S, where no
+     * vote hides it. */
+    region->uniform = candidate->is_float && !candidate->plus;
     for (uint32_t i = 0; i < candidate->value_count; i++)
         region->uniform =
             region->uniform && pm_uniform_in(&round->uniform, region->values[i], f.block);

@@ -22,6 +22,7 @@ void exact_watch_zeros(const struct exact_shader *shader, struct model *model)
         watched[i].count = candidate->value_count;
         watched[i].components = candidate->components;
         watched[i].as_float = candidate->is_float;
+        watched[i].plus = candidate->plus;
         watched[i].quad = candidate->quad;
         memcpy(watched[i].values, candidate->values, sizeof watched[i].values);
     }

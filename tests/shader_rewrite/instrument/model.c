@@ -395,13 +395,14 @@ struct model_counts model_turn(struct model *m, uint32_t loop, uint32_t number)
     return m->turn_counts[loop * m->turns_each + number];
 }
 
-/* The leading components of a value, or all of it; +0 and -0 are both zero. */
+/* The leading components of a value, or all of it; +0 and -0 are mostly both zero. */
 static bool is_zero(const struct model *m, uint32_t id, const struct model_watched *watched)
 {
     const struct model_type *type = &m->types[m->type_of[id]];
     bool vector = type->opcode == SpvOpTypeVector;
     bool is_float = watched->as_float ||
                     m->types[vector ? type->element : m->type_of[id]].opcode == SpvOpTypeFloat;
+    is_float = is_float && !watched->plus;
     for (uint32_t i = 0; i < (vector ? watched->components : 1); i++)
         if (m->values[m->value_at[id] + i] << (is_float ? 1 : 0))
             return false;

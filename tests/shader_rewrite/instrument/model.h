@@ -75,6 +75,7 @@ struct model_watched {
     uint32_t values[4]; /* ids */
     uint32_t count, components;
     bool as_float; /* an integer's bits are a float's: -0 is zero, too */
+    bool plus;     /* -0 is no zero */
     bool quad;     /* zero is it where it is zero in all lanes of the quad, helpers too */
 };
 /* Counts how often these are written, and are zero in all lanes; before the first invocation. */

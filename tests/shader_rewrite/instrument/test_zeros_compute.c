@@ -38,9 +38,8 @@ static void dispatch(const struct zeros_test *test, struct pm_gpu_shader *shader
     pm_gpu_dispatch(test->gpu, shader, GROUPS, 1, 1);
 }
 
-static void test_flow(void **state)
+static void check_flow(bool preserves)
 {
-    (void)state;
     static const struct zeros_expected expected[] = {
         {0, 0, 1, {ZEROS_F(0)}},  {0, 0, 1, {ZEROS_U(0)}},
         {0, 0, 1, {ZEROS_V4(0)}}, {0, 2, 1, {ZEROS_V4(0)}},
@@ -61,7 +60,7 @@ static void test_flow(void **state)
                               .input = input,
                               .input_words = WORDS,
                               .visit_bytes = {ZEROS_SCALAR_BYTES, ZEROS_VECTOR_BYTES}};
-    zeros_load("flow.comp", PM_STAGE_COMPUTE, &test.shader);
+    zeros_load("flow.comp", PM_STAGE_COMPUTE, preserves, &test.shader);
     struct zeros_run plain;
     zeros_run_plain(&test, &plain);
     for (uint32_t v = 0; v < plain.visits; v++)
@@ -71,6 +70,19 @@ static void test_flow(void **state)
     zeros_check(&test);
     zeros_finish(&test.shader);
     free(input);
+}
+
+static void test_flow(void **state)
+{
+    (void)state;
+    check_flow(false);
+}
+
+/* Where the shader keeps the signs of zeroes, +0 alone is one, and no denormal. */
+static void test_flow_of_plus(void **state)
+{
+    (void)state;
+    check_flow(true);
 }
 
 static void test_widths(void **state)
@@ -99,7 +111,7 @@ static void test_widths(void **state)
                               .input = input,
                               .input_words = WORDS,
                               .visit_bytes = {16, 32} /* widths.comp */};
-    zeros_load("widths.comp", PM_STAGE_COMPUTE, &test.shader);
+    zeros_load("widths.comp", PM_STAGE_COMPUTE, false, &test.shader);
     zeros_check(&test);
     zeros_finish(&test.shader);
     free(input);
@@ -107,6 +119,8 @@ static void test_widths(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flow), cmocka_unit_test(test_widths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flow),
+                                       cmocka_unit_test(test_flow_of_plus),
+                                       cmocka_unit_test(test_widths)};
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -85,7 +85,7 @@ static void check(const char *name, const struct zeros_expected *expected, uint3
                               .input = &none,
                               .input_words = 1,
                               .visit_bytes = {ZEROS_SCALAR_BYTES, ZEROS_VECTOR_BYTES}};
-    zeros_load(name, PM_STAGE_FRAGMENT, &test.shader);
+    zeros_load(name, PM_STAGE_FRAGMENT, false, &test.shader);
     zeros_check(&test);
     zeros_finish(&test.shader);
 }

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "profile/profile.h"
+#include "tests/shader_rewrite/preserving.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,11 +12,16 @@
 
 static const struct pm_target vulkan_1_3 = {.vulkan_minor = 3};
 
-void zeros_load(const char *name, enum pm_stage stage, struct zeros_shader *s)
+void zeros_load(const char *name, enum pm_stage stage, bool preserves, struct zeros_shader *s)
 {
-    *s = (struct zeros_shader){.name = name, .stage = stage};
+    *s = (struct zeros_shader){.name = name, .stage = stage, .preserves = preserves};
     struct pm_words original;
     pm_gpu_load(PM_TEST_ZEROS, name, &original.data, &original.count);
+    if (preserves) {
+        struct pm_words plain = original;
+        original = pm_test_preserving(&plain);
+        pm_words_finish(&plain);
+    }
     const struct pm_canonicalize_info info = {.words = original.data,
                                               .word_count = original.count,
                                               .stage = stage,
@@ -180,8 +186,8 @@ static bool visit_is_zero(const struct zeros_test *test, const struct zeros_expe
         const uint8_t *at = records + (size_t)visit * logged->record + logged->offset;
         uint32_t elements = expected->components ? expected->components : logged->elements;
         for (uint32_t e = 0; e < elements; e++)
-            if (!is_zero(at + e * logged->width, logged->width, logged->is_float,
-                         test->flushes_denormals))
+            if (!is_zero(at + e * logged->width, logged->width,
+                         logged->is_float && !test->shader.preserves, test->flushes_denormals))
                 return false;
     }
     return true;

@@ -15,9 +15,10 @@ struct zeros_shader {
     struct pm_words canonical;
     struct pm_ir_module *module; /* of it */
     struct pm_zero_points points;
+    bool preserves; /* -0 is no zero */
 };
-/* NAME.spv of zeros/, canonicalized. */
-void zeros_load(const char *name, enum pm_stage stage, struct zeros_shader *shader);
+/* NAME.spv of zeros/, canonicalized; preserves: as one that keeps the signs of zeroes. */
+void zeros_load(const char *name, enum pm_stage stage, bool preserves, struct zeros_shader *shader);
 void zeros_finish(struct zeros_shader *shader);
 
 /* Where a shader writes a value down: in a binding's records, the member's element. */

@@ -304,7 +304,8 @@ static void test_growth(void **state)
 }
 
 /* A product whose other factor comes through switches with a hundred ways each, most of which have
- * the value from before: whether it is finite is not asked along every path. */
+ * the value from before: whether it is finite is not asked along every path. It is, but the sign of
+ * the zero that the product then is can be told. */
 static void test_wide(void **state)
 {
     (void)state;
@@ -325,7 +326,8 @@ static void test_wide(void **state)
             end += sprintf(end, i ? " %%x%d %%c%d_%d" : " %%f%d %%c%d_%d", i ? s - 1 : 7, s, i);
         end += sprintf(end, s < SWITCHES ? "\nOpBranch %%s%d\n" : "\n", s + 1);
     }
-    end += sprintf(end, "%%result = OpFMul %%float %%x%d %%w\n", SWITCHES);
+    end += sprintf(end, "%%product = OpFMul %%float %%x%d %%w\n", SWITCHES);
+    end += sprintf(end, "%%result = OpFAdd %%float %%product %%v1\n");
     assert_true(end - body < BODY_MOST);
     assert_int_equal(try_figure_1("", "", "", body, PM_FLOAT_ZERO_NEVER), 0);
     free(body);

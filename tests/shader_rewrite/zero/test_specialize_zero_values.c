@@ -7,6 +7,7 @@
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/differential/differential.h"
 #include "tests/shader_rewrite/gpu_driver.h"
+#include "tests/shader_rewrite/preserving.h"
 #include "tests/shader_rewrite/translated.h"
 
 #include <setjmp.h>
@@ -32,15 +33,21 @@ struct shader {
     uint32_t candidates;
 };
 
-/* translated: as a translation layer has it. */
-static void load(struct shader *s, const char *name, enum pm_stage stage, bool translated)
+/* What is done with a shader before it is looked at. */
+enum made {
+    PLAINLY,
+    TRANSLATED, /* as a translation layer has it */
+    PRESERVING, /* it keeps the signs of zeroes, infinities and NaN */
+};
+
+static void load(struct shader *s, const char *name, enum pm_stage stage, enum made made)
 {
     struct pm_error error = {0};
     *s = (struct shader){.name = name, .stage = stage};
     pm_gpu_load(PM_TEST_ZERO_REGIONS, name, &s->original.data, &s->original.count);
-    if (translated) {
+    if (made != PLAINLY) {
         struct pm_words plain = s->original;
-        s->original = pm_test_translated(&plain);
+        s->original = made == TRANSLATED ? pm_test_translated(&plain) : pm_test_preserving(&plain);
         pm_words_finish(&plain);
     }
     const struct pm_canonicalize_info info = {.words = s->original.data,
@@ -236,12 +243,12 @@ static uint32_t profiles_of(const struct shader *s)
     return 1 + RANDOM_PROFILES + (s->candidates + step - 1) / step;
 }
 
-static void check(const char *name, enum pm_stage stage, bool translated,
+static void check(const char *name, enum pm_stage stage, enum made made,
                   enum pm_float_zero float_zero, enum input input)
 {
     const struct pm_driver driver = gpu_driver(&pm_test_gpu);
     struct shader s;
-    load(&s, name, stage, translated);
+    load(&s, name, stage, made);
     size_t words;
     uint32_t *original = run(&s, &s.original, input, &words);
     uint32_t *canonical = run(&s, &s.canonical, input, &words);
@@ -258,7 +265,7 @@ static void check(const char *name, enum pm_stage stage, bool translated,
         }
         pm_specialized_finish(&specialized);
     }
-    if (float_zero != PM_FLOAT_ZERO_NEVER && transforms < 10)
+    if (float_zero != PM_FLOAT_ZERO_NEVER && made != PRESERVING && transforms < 10)
         fail_msg("%s: only %u transforms", name, transforms);
     free(original);
     free(canonical);
@@ -283,7 +290,7 @@ static const struct {
     {"leaving_read.comp", PM_STAGE_COMPUTE},   {"copies.comp", PM_STAGE_COMPUTE},
     {"silent.comp", PM_STAGE_COMPUTE},         {"exact.comp", PM_STAGE_COMPUTE},
     {"leaving_chosen.comp", PM_STAGE_COMPUTE}, {"leaving_helpers.frag", PM_STAGE_FRAGMENT},
-    {"leaving_joined.comp", PM_STAGE_COMPUTE},
+    {"leaving_joined.comp", PM_STAGE_COMPUTE}, {"preserves.comp", PM_STAGE_COMPUTE},
 };
 enum { SHADERS = sizeof(shaders) / sizeof(shaders[0]) };
 
@@ -292,7 +299,7 @@ static void test_permitted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHADERS; i++)
-        check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_SHADER, PLAIN);
+        check(shaders[i].name, shaders[i].stage, PLAINLY, PM_FLOAT_ZERO_SHADER, PLAIN);
 }
 
 /* Every float as an integer, cast around what computes with it. */
@@ -300,8 +307,8 @@ static void test_translated(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHADERS; i++) {
-        check(shaders[i].name, shaders[i].stage, true, PM_FLOAT_ZERO_SHADER, PLAIN);
-        check(shaders[i].name, shaders[i].stage, true, PM_FLOAT_ZERO_NEVER, WILD);
+        check(shaders[i].name, shaders[i].stage, TRANSLATED, PM_FLOAT_ZERO_SHADER, PLAIN);
+        check(shaders[i].name, shaders[i].stage, TRANSLATED, PM_FLOAT_ZERO_NEVER, WILD);
     }
 }
 
@@ -310,14 +317,23 @@ static void test_never(void **state)
 {
     (void)state;
     for (size_t i = 0; i < SHADERS; i++)
-        check(shaders[i].name, shaders[i].stage, false, PM_FLOAT_ZERO_NEVER, WILD);
+        check(shaders[i].name, shaders[i].stage, PLAINLY, PM_FLOAT_ZERO_NEVER, WILD);
+}
+
+/* Without permission by the shader itself, as translation layers for Direct3D declare it. */
+static void test_preserving(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SHADERS; i++)
+        check(shaders[i].name, shaders[i].stage, PRESERVING, PM_FLOAT_ZERO_SHADER, WILD);
+    check("preserves.comp", PM_STAGE_COMPUTE, PRESERVING, PM_FLOAT_ZERO_SHADER, DENORMALS);
 }
 
 /* Runs what is specialized without guards. Returns how many words differ. */
 static size_t differ_unguarded(const char *name, enum pm_stage stage)
 {
     struct shader s;
-    load(&s, name, stage, false);
+    load(&s, name, stage, PLAINLY);
     size_t words, different = 0;
     uint32_t *original = run(&s, &s.original, PLAIN, &words);
     const uint32_t profiles = profiles_of(&s);
@@ -365,7 +381,7 @@ static void test_quirks_are_there(void **state)
 static void test_denormals(void **state)
 {
     (void)state;
-    check("constants.comp", PM_STAGE_COMPUTE, false, PM_FLOAT_ZERO_SHADER, DENORMALS);
+    check("constants.comp", PM_STAGE_COMPUTE, PLAINLY, PM_FLOAT_ZERO_SHADER, DENORMALS);
 }
 
 /* HAZARDS 7: with permission, in the groups whose %w is zero in every lane (of either sign),
@@ -447,7 +463,7 @@ static void test_difference(void **state)
 {
     (void)state;
     struct shader s;
-    load(&s, "difference.comp", PM_STAGE_COMPUTE, false);
+    load(&s, "difference.comp", PM_STAGE_COMPUTE, PLAINLY);
     double *zero = calloc(s.candidates, sizeof(*zero));
     assert_non_null(zero);
     zero[candidate_w(&s)] = 1;
@@ -472,9 +488,10 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_permitted),  cmocka_unit_test(test_never),
-        cmocka_unit_test(test_translated), cmocka_unit_test(test_quirks_are_there),
-        cmocka_unit_test(test_denormals),  cmocka_unit_test(test_difference),
+        cmocka_unit_test(test_permitted),        cmocka_unit_test(test_never),
+        cmocka_unit_test(test_translated),       cmocka_unit_test(test_preserving),
+        cmocka_unit_test(test_quirks_are_there), cmocka_unit_test(test_denormals),
+        cmocka_unit_test(test_difference),
     };
     return cmocka_run_group_tests(tests, pm_gpu_set_up, pm_gpu_tear_down);
 }

@@ -37,6 +37,8 @@ static const char frame[] =
     "%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n%%u2 = OpConstant %%uint 2\n"
     "%%u3 = OpConstant %%uint 3\n%%u64 = OpConstant %%uint 64\n"
     "%%places = OpConstant %%uint %u\n%%f1_5 = OpConstant %%float 1.5\n"
+    "%%f0 = OpConstant %%float 0\n%%minus = OpConstant %%float -1\n"
+    "%%minus2 = OpConstant %%float -2\n%%float2 = OpTypeVector %%float 2\n"
     "%%floats = OpTypeRuntimeArray %%float\n%%float4s = OpTypeRuntimeArray %%float4\n"
     "%%bool = OpTypeBool\n%%ints = OpTypeArray %%uint %%places\n"
     "%%block = OpTypeStruct %%floats\n%%block4 = OpTypeStruct %%float4s\n"

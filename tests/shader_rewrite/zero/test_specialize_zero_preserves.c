@@ -1,0 +1,218 @@
+/* HAZARDS 7, on every driver: a shader that keeps the signs of zeroes, infinities and NaN is
+ * specialized where 0 * x is a zero whatever x is, and has the original's bits. Where it might not
+ * be one, or be of another sign than is known, and that is seen, S computes x. */
+#include "shader_rewrite/ir/ir_module.h"
+#include "tests/shader_rewrite/zero/weighed_items.h"
+
+#include <math.h>
+#include <spirv/unified1/GLSL.std.450.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cmocka_includes.h"
+
+static struct differential differential;
+static const struct pm_target target = {.vulkan_minor = 3};
+
+/* Up to infinity, or NaN. */
+#define WORK                                                                                       \
+    "%size = OpExtInst %float %glsl FAbs %x\n"                                                     \
+    "%root = OpExtInst %float %glsl Sqrt %size\n"                                                  \
+    "%work = OpExtInst %float %glsl Exp2 %root\n"
+/* Of either sign, or NaN. */
+#define SIGNED_WORK WORK "%one_less = OpFSub %float %c %work\n"
+#define STORE_TWO "OpStore %to1 %f1_5\nOpStore %to2 %x\n"
+
+static const struct {
+    const char *name;
+    bool folds; /* S does without the work */
+    const char *body;
+} shaders[] = {
+    {"infinite", false,
+     WORK "%product = OpFMul %float %w %work\nOpStore %to0 %product\n" STORE_TWO},
+    {"limited", true,
+     WORK "%least = OpExtInst %float %glsl NMin %work %f1_5\n"
+          "%product = OpFMul %float %least %w\n%sum = OpFAdd %float %product %c\n"
+          "%fused = OpExtInst %float %glsl Fma %w %least %c\n"
+          "OpStore %to0 %product\nOpStore %to1 %sum\nOpStore %to2 %fused\n"},
+    {"limited, of NaN", false,
+     WORK "%least = OpExtInst %float %glsl FMin %work %f1_5\n"
+          "%product = OpFMul %float %least %w\nOpStore %to0 %product\n" STORE_TWO},
+    {"step", true,
+     WORK "%step = OpExtInst %float %glsl Step %c %work\n"
+          "%product = OpFMul %float %w %step\n%less = OpFSub %float %c %product\n"
+          "%none = OpFNegate %float %product\n"
+          "OpStore %to0 %product\nOpStore %to1 %less\nOpStore %to2 %none\n"},
+    {"of either sign", false,
+     SIGNED_WORK "%half = OpExtInst %float %glsl NClamp %one_less %minus %f1_5\n"
+                 "%product = OpFMul %float %w %half\n%sum = OpFAdd %float %product %c\n"
+                 "OpStore %to0 %f1_5\nOpStore %to1 %sum\nOpStore %to2 %x\n"},
+    {"of minus zero", false,
+     SIGNED_WORK "%half = OpExtInst %float %glsl NClamp %one_less %f0 %f1_5\n"
+                 "%product = OpFMul %float %w %half\nOpStore %to0 %product\n" STORE_TWO},
+    {"negative", true,
+     SIGNED_WORK "%half = OpExtInst %float %glsl NClamp %one_less %minus2 %minus\n"
+                 "%product = OpFMul %float %w %half\n%sum = OpFAdd %float %product %c\n"
+                 "OpStore %to0 %product\nOpStore %to1 %sum\nOpStore %to2 %x\n"},
+    {"of no sign", true,
+     SIGNED_WORK "%half = OpExtInst %float %glsl NClamp %one_less %minus %f1_5\n"
+                 "%product = OpFMul %float %w %half\n%sum = OpFAdd %float %product %f1_5\n"
+                 "%less = OpFOrdLessThan %bool %product %f1_5\n"
+                 "%one = OpSelect %float %less %c %x\n"
+                 "OpStore %to0 %sum\nOpStore %to1 %one\nOpStore %to2 %x\n"},
+    {"squared", true,
+     SIGNED_WORK "%half = OpExtInst %float %glsl NClamp %one_less %minus2 %f1_5\n"
+                 "%square = OpFMul %float %half %half\n%more = OpFMul %float %square %f1_5\n"
+                 "%product = OpFMul %float %w %more\n%sum = OpFAdd %float %c %product\n"
+                 "OpStore %to0 %product\nOpStore %to1 %sum\nOpStore %to2 %x\n"},
+    /* As Direct3D 9 multiplies: 0 times anything is 0. */
+    {"as of old", true,
+     SIGNED_WORK
+     "%w_is_0 = OpFOrdEqual %bool %w %f0\n%work_is_0 = OpFOrdEqual %bool %one_less %f0\n"
+     "%a = OpSelect %float %work_is_0 %f0 %w\n"
+     "%b = OpSelect %float %w_is_0 %f0 %one_less\n"
+     "%product = OpFMul %float %a %b\n%fused = OpExtInst %float %glsl Fma %a %b %c\n"
+     "%sum = OpFAdd %float %product %c\n"
+     "OpStore %to0 %product\nOpStore %to1 %fused\nOpStore %to2 %sum\n"},
+    {"dot product", true,
+     WORK "%step = OpExtInst %float %glsl Step %c %work\n"
+          "%two = OpCompositeConstruct %float2 %w %w\n"
+          "%steps = OpCompositeConstruct %float2 %step %step\n"
+          "%dot = OpDot %float %two %steps\nOpStore %to0 %dot\n" STORE_TWO},
+};
+
+static struct pm_words original_of(const char *body)
+{
+    return weighed_assemble("OpCapability SignedZeroInfNanPreserve\n"
+                            "OpExtension \"SPV_KHR_float_controls\"\n",
+                            "OpExecutionMode %main SignedZeroInfNanPreserve 32\n", "", body);
+}
+
+/* The weight alone is said to be zero, always. */
+static struct pm_specialized specialize(const struct pm_words *canonical)
+{
+    struct pm_error error = {0};
+    struct pm_zero_points points;
+    struct pm_specialized out;
+    assert_true(pm_zero_candidates(canonical->data, canonical->count, &points, &error));
+    struct pm_ir_module *module = pm_ir_parse(canonical->data, canonical->count, &error);
+    double *zero = calloc(points.count, sizeof(*zero));
+    assert_non_null(zero);
+    for (uint32_t i = 0; i < points.count; i++) {
+        const struct pm_zero_candidate *c = &points.candidates[i];
+        const struct pm_ir_instr *value = pm_ir_find(module, c->values[0]);
+        assert_true(c->plus == c->is_float);
+        zero[i] = value->opcode == SpvOpLoad && c->is_float && c->components == 1 &&
+                  pm_ir_type_of(value)->opcode == SpvOpTypeFloat;
+    }
+    const struct pm_zero_profile profile = {.zero = zero, .candidate_count = points.count};
+    const struct pm_specialize_zero_info info = {.profile = &profile,
+                                                 .all_candidates = true,
+                                                 .subgroup_quad = differential.gpu.quad,
+                                                 .target = target,
+                                                 .most_transforms = 1,
+                                                 .take_all = true};
+    if (!pm_specialize_zero(canonical->data, canonical->count, &info, &out, &error))
+        fail_msg("%s", error.message);
+    pm_ir_module_destroy(module);
+    free(zero);
+    pm_zero_points_finish(&points);
+    return out;
+}
+
+/* Whether it does the work in one place, behind a check. */
+static bool works_in_one_way(const struct pm_words *words)
+{
+    struct pm_error error = {0};
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, &error);
+    assert_non_null(module);
+    const struct pm_ir_block *entry = module->first_function->first_block;
+    int works = 0, always = 0;
+    for (const struct pm_ir_block *b = entry; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            if (i->opcode == SpvOpExtInst &&
+                pm_ir_operand_word(&i->operands[1]) == GLSLstd450Exp2) {
+                works++;
+                always += b == entry;
+            }
+    pm_ir_module_destroy(module);
+    return works == 1 && always == 0;
+}
+
+static void fill(uint32_t item, float vector[4])
+{
+    static const float numbers[] = {2, INFINITY, NAN, -1, 1e-42f, 0, -0.0f, 3e38f};
+    static const float last[] = {-0.0f, 0, NAN, 2, -INFINITY, 1e-41f, 5, -1e-40f, 1};
+    vector[0] = numbers[item % 8];
+    vector[3] = last[item % 9];
+}
+static const float weights[RANDOM_SHADER_GROUPS] = {0, 1, -0.0f, -2, 0, 1e-42f, INFINITY, NAN};
+
+static bool is_nan(uint32_t word)
+{
+    return (word & 0x7fffffff) > 0x7f800000;
+}
+
+static void compare(const char *name, const struct pm_words *original,
+                    const struct pm_words *variant)
+{
+    static struct differential_output before, after;
+    uint32_t different = 0;
+    differential_run(&differential, original, PM_STAGE_COMPUTE, NULL, &before);
+    differential_run(&differential, variant, PM_STAGE_COMPUTE, NULL, &after);
+    for (uint32_t i = 0; i < WEIGHED_ITEMS * WEIGHED_RESULTS; i++) {
+        const uint32_t want = before.words[RANDOM_SHADER_PLACES + i];
+        const uint32_t got = after.words[RANDOM_SHADER_PLACES + i];
+        const float *vector = differential.inputs.vectors[i / WEIGHED_RESULTS];
+        if (want != got && !(is_nan(want) && is_nan(got)) && different++ < 5)
+            fprintf(stderr, "%s: item %u (%g, %g, %g), result %u: 0x%08x, not 0x%08x\n", name,
+                    i / WEIGHED_RESULTS, (double)differential.inputs.floats[i / WEIGHED_RESULTS],
+                    (double)vector[0], (double)vector[3], i % WEIGHED_RESULTS, got, want);
+    }
+    if (different)
+        fail_msg("%s on %s: %u words differ", name, differential.gpu.name, different);
+}
+
+static void test_preserves(void **state)
+{
+    (void)state;
+    weighed_fill(&differential, weights, fill);
+    for (size_t i = 0; i < sizeof(shaders) / sizeof(shaders[0]); i++) {
+        struct pm_words original = original_of(shaders[i].body);
+        struct pm_words canonical = weighed_canonical(&original);
+        struct pm_specialized specialized = specialize(&canonical);
+        const struct pm_words *variant = specialized.transforms ? &specialized.words : &canonical;
+        if (works_in_one_way(variant) != shaders[i].folds)
+            fail_msg("%s: %u transforms", shaders[i].name, specialized.transforms);
+        compare(shaders[i].name, &original, variant);
+        struct pm_words precise[] = {differential_precise(&original),
+                                     differential_precise(variant)};
+        compare(shaders[i].name, &precise[0], &precise[1]);
+        pm_words_finish(&precise[0]);
+        pm_words_finish(&precise[1]);
+        pm_specialized_finish(&specialized);
+        pm_words_finish(&canonical);
+        pm_words_finish(&original);
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    differential_create(&differential);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    differential_destroy(&differential);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_preserves)};
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

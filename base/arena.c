@@ -25,7 +25,7 @@ enum { APART = 0 };
 #define ALLOW(data, size) ((void)(data), (void)(size))
 #endif
 
-enum { ALIGNMENT = 16, FIRST_CHUNK = 512, LARGEST_CHUNK = 1 << 20 };
+enum { ALIGNMENT = 16, FIRST_CHUNK = 256, LARGEST_CHUNK = 1 << 20 };
 
 struct chunk {
     struct chunk *next;

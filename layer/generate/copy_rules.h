@@ -17,6 +17,7 @@
 
 struct pm_copy {
     struct pm_arena *arena;
+    struct pm_interned *states; /* NULL: nothing is shared with other copies */
     struct pm_error *error;
     const struct pm_copy_subpass *subpass; /* NULL: not known */
     bool failed;                           /* *error is filled */

@@ -160,14 +160,34 @@ class Copier:
         if member.type == "void" and not length[0]:
             raise SystemExit("%s.%s: memory of unknown size" % (structure.name, name))
         size = "1" if member.type == "void" else "sizeof(*%s)" % where
-        text = "    %s = copy_memory(copy, %s, %s, %s);\n" % (where, where, count, size)
         lines = [] if inner is None else self.deepen(inner, "item")
-        if lines:
-            text += ("    for (size_t i = 0; %s && i < %s; i++) {\n"
+        if not lines:
+            return "    %s = copy_plain(copy, %s, %s, %s);\n" % (where, where, count, size)
+        if not length[0]:
+            return self.one(inner, where, lines)
+        text = "    %s = copy_memory(copy, %s, %s, %s);\n" % (where, where, count, size)
+        text += ("    for (size_t i = 0; %s && i < %s; i++) {\n"
                      "        %s *item = (%s *)&%s[i];\n%s    }\n"
                      % (where, count, inner.name, inner.name, where,
                         "".join("        " + line for line in lines)))
         return text
+
+    @staticmethod
+    def one(structure, where, lines):
+        """The lines that make one structure's memory the copy's own, or one with that of an equal one. Member by
+        member, so that what lies between them is zero."""
+        text = ("    if (%s && !copy->failed) {\n"
+                "        const %s *from = %s;\n"
+                "        const size_t used = pm_arena_used(copy->arena);\n"
+                "        %s own, *item = &own;\n"
+                "        memset(&own, 0, sizeof own);\n" % (where, structure.name, where, structure.name))
+        for member in structure.members:
+            if member.array:
+                text += "        memcpy(own.%s, from->%s, sizeof own.%s);\n" % ((member.name,) * 3)
+            else:
+                text += "        own.%s = from->%s;\n" % (member.name, member.name)
+        return text + "%s        %s = keep(copy, &own, sizeof own, used);\n    }\n" % (
+            "".join("        " + line for line in lines), where)
 
     def function(self, structure):
         body = ""
@@ -225,6 +245,7 @@ HEADER = """/*
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/interned.h"
 #include <stdbool.h>
 #include <vulkan/vulkan.h>
 
@@ -233,6 +254,8 @@ struct pm_copy_subpass {
     bool color;         /* at least one color attachment that is not VK_ATTACHMENT_UNUSED */
     bool depth_stencil; /* a depth or stencil attachment that is not VK_ATTACHMENT_UNUSED */
 };
+
+#define PM_COPY_MOST_SHARED 1024
 
 """
 
@@ -264,9 +287,32 @@ static void *copy_memory(struct pm_copy *copy, const void *from, size_t count, s
     return memory;
 }
 
+/* What is finished, and points to nothing that is the copy's alone if the arena was not used since: then it may be
+ * shared. */
+static void *keep(struct pm_copy *copy, const void *value, size_t bytes, size_t used)
+{
+    const void *shared = NULL;
+    if (copy->states && !copy->failed && bytes <= PM_COPY_MOST_SHARED && pm_arena_used(copy->arena) == used)
+        shared = pm_interned_get(copy->states, value, bytes);
+    return shared ? (void *)(uintptr_t)shared : copy_memory(copy, value, 1, bytes);
+}
+
+/* As copy_memory, of what has no pointers. */
+static void *copy_plain(struct pm_copy *copy, const void *from, size_t count, size_t size)
+{
+    size_t bytes;
+    if (copy->failed || !from || count == 0)
+        return NULL;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        out_of_memory(copy);
+        return NULL;
+    }
+    return keep(copy, from, bytes, pm_arena_used(copy->arena));
+}
+
 static const char *copy_string(struct pm_copy *copy, const char *string)
 {
-    return string ? copy_memory(copy, string, strlen(string) + 1, 1) : NULL;
+    return string ? copy_plain(copy, string, strlen(string) + 1, 1) : NULL;
 }
 
 static void *copy_chain(struct pm_copy *copy, const void *chain);
@@ -341,14 +387,17 @@ static void *copy_chain(struct pm_copy *copy, const void *chain)
 
 
 def public(name):
-    extra = "const struct pm_copy_subpass *subpass,\n    " if name == "VkGraphicsPipelineCreateInfo" else ""
+    extra = "const struct pm_copy_subpass *subpass,\n    struct pm_interned *states, " if name == "VkGraphicsPipelineCreateInfo" else ""
     return "%s *pm_copy_%s(\n    struct pm_arena *arena, const %s *info, %sstruct pm_error *error)" \
         % (name, name[2:], name, extra)
 
 
 GRAPHICS_COMMENT = """/* subpass: of the info's render pass, since the specification makes it decide whether pDepthStencilState and
  * pColorBlendState are read; ignored without a render pass; NULL when the render pass is not known, and then an info
- * that has one of them is refused. */
+ * that has one of them is refused.
+ *
+ * states: where states that are the same lie once for all copies, which it outlives. What has a chain is the copy's
+ * own, and so is what is larger than PM_COPY_MOST_SHARED bytes, or does not fit. NULL: the copy shares nothing. */
 """
 
 
@@ -364,16 +413,16 @@ def write(registry, emit):
     source += SOURCE_CHAIN % (copier.chain_cases(), copier.output_cases(), copier.walk_cases())
     source += "".join(copier.function(s) for s in copier.sorted() if copier.needs_function(s))
     for root in ROOTS:
-        subpass = "subpass" if root == "VkGraphicsPipelineCreateInfo" else "NULL"
+        graphics = root == "VkGraphicsPipelineCreateInfo"
         structure = copier.structures[root]
         source += public(root) + """
 {
-    struct pm_copy state = {.arena = arena, .error = error, .subpass = %s}, *copy = &state;
+    struct pm_copy state = {.arena = arena, .error = error%s}, *copy = &state;
     %s *value = copy_memory(copy, info, 1, sizeof(*info));
     if (!value)
         return NULL;
 %s    return copy->failed ? NULL : value;
 }
 
-""" % (subpass, root, "".join("    " + line for line in copier.deepen(structure, "value")))
+""" % (", .subpass = subpass, .states = states" if graphics else "", root, "".join("    " + line for line in copier.deepen(structure, "value")))
     emit("deep_copy.c", source)

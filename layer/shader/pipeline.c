@@ -7,6 +7,9 @@
 #include "layer/shader/variant_table.h"
 #include <stdlib.h>
 
+/* Bytes of states that pipelines share: a thousand or more. Beyond that each has its own. */
+enum { MOST_STATES = 256 << 10 };
+
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
 {
     struct pm_pipelines *pipelines = calloc(1, sizeof *pipelines);
@@ -22,6 +25,7 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
         free(pipelines);
         return NULL;
     }
+    pipelines->states = pm_interned_create(MOST_STATES);
     pm_lookup_init(&pipelines->by_handle);
     pm_lookup_init(&pipelines->by_shader);
     pm_push_layouts_init(&pipelines->push_layouts);
@@ -63,6 +67,7 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
     pthread_mutex_destroy(&pipelines->lock);
     pm_standing_destroy(device->standing);
     device->standing = NULL;
+    pm_interned_destroy(pipelines->states);
     free(pipelines);
 }
 

@@ -149,6 +149,7 @@ struct pm_pipelines {
     struct pm_device *device;
     struct pm_lookup by_handle; /* VkPipeline to struct pm_pipeline */
     struct pm_lookup by_shader; /* VkShaderEXT likewise */
+    struct pm_interned *states; /* of what pipelines are built from; NULL: each has its own */
     struct pm_push_layouts push_layouts;
     struct pm_dynamic_states dynamic;
     _Atomic bool seen;        /* there was a pool of queries that see what is bound */

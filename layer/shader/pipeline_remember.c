@@ -3,6 +3,7 @@
 #include "layer/generate/create_info.h"
 #include "layer/generate/descriptor_heap.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Flags with which a pipeline can be built again. Left out, so that such a pipeline gets no
  * variants: those of ray tracing, protected access and the older device-generated commands, and
@@ -275,16 +276,18 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
     VkGraphicsPipelineCreateInfo shallow = *info;
     if (!has_stages)
         shallow.stageCount = 0;
-    const size_t bytes = shallow.stageCount * sizeof(*info->pStages);
-    VkPipelineShaderStageCreateInfo *stages =
-        bytes ? pm_arena_dup(pipeline->arena, info->pStages, bytes) : NULL;
-    if (bytes && !stages)
+    VkPipelineShaderStageCreateInfo *stages = calloc(shallow.stageCount + 1u, sizeof *stages);
+    if (!stages)
         return pm_fail(error, PM_ERROR_MEMORY, "no memory");
-    for (uint32_t i = 0; i < shallow.stageCount; i++)
+    for (uint32_t i = 0; i < shallow.stageCount; i++) {
+        stages[i] = info->pStages[i];
         stages[i].pNext = skip_dropped(stages[i].pNext);
+    }
     shallow.pStages = stages;
     VkGraphicsPipelineCreateInfo *copy = pm_copy_GraphicsPipelineCreateInfo(
-        pipeline->arena, &shallow, pipeline->render_pass ? &subpass : NULL, error);
+        pipeline->arena, &shallow, pipeline->render_pass ? &subpass : NULL,
+        pipeline->device->pipelines->states, error);
+    free(stages);
     if (!copy)
         return false;
     stages = (VkPipelineShaderStageCreateInfo *)(uintptr_t)copy->pStages;

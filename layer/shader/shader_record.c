@@ -1,12 +1,16 @@
 /* Shader records: the table, by what a pipeline's stage says. */
 #include "layer/shader/shader_record.h"
 
+#include "layer/shader/kept_words.h"
 #include "layer/shader/object.h"
 #include "layer/shader/shader_record_make.h"
 #include "profile/left_alone.h"
 #include <stdlib.h>
 
 enum { RAW_CHAINS = 256 };
+
+/* Of instrumented modules, compressed: some 250 of 7 KiB each. */
+enum { MOST_KEPT = 512 << 10 };
 
 /* What the raw words of a pipeline's stage led to. */
 struct pm_raw_shader {
@@ -24,8 +28,9 @@ struct pm_raw_shader {
 struct pm_shader_records {
     struct pm_device *device;
     struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
+    struct pm_kept_words *kept;    /* of instrumented modules */
     pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
-    /* Searched on compile threads only. Of records there are as many as limits.variants at most. */
+    /* Searched on compile threads only. */
     struct pm_raw_shader *raws[RAW_CHAINS]; /* by the digest's first byte */
     struct pm_shader_record *records;
 };
@@ -38,8 +43,10 @@ struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device)
 {
     struct pm_shader_records *records = calloc(1, sizeof *records);
-    if (!records)
+    if (!records || !(records->kept = pm_kept_words_create(MOST_KEPT))) {
+        free(records);
         return NULL;
+    }
     records->device = device;
     records->store = pm_shader_store_open(
         NULL, (uint64_t)device->instance->config.limits.shader_store_mib << 20);
@@ -63,6 +70,7 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
         next = record->next;
         pm_shader_record_destroy(record);
     }
+    pm_kept_words_destroy(records->kept);
     pm_shader_store_close(records->store);
     pthread_mutex_destroy(&records->lock);
     free(records);
@@ -92,7 +100,7 @@ static struct pm_shader_record *add_record(struct pm_shader_records *records,
         pm_words_finish(canonical);
         return record;
     }
-    record = pm_shader_record_make(records->device, &key, request, canonical, error);
+    record = pm_shader_record_make(records->device, records->kept, &key, request, canonical, error);
     if (!record)
         return NULL;
     /* Two shaders that differ before they are canonical may have got here at once. */

@@ -1,12 +1,12 @@
 /*
  * What the layer knows of one distinct shader in this session: its canonical module and key, its
  * points of each kind, the split of these into batches of one kind each, and the instrumented
- * module of each batch, which is made at most once however many pipelines use the shader. Two
- * records differ in their key or environment.
+ * module of each batch. That is made once however many pipelines use the shader, unless so much was
+ * made since that its words are no longer kept (kept_words.h). Two records differ in their key or
+ * environment.
  *
  * Ownership: records belong to their table and live until it is destroyed; what points into them
- * stays valid until then. There are about as many as limits.variants allows, since only sampled
- * shaders get one. Thread safety: any thread, at any time. Getting a record and instrumenting take
+ * stays valid until then. Only shaders that are sampled or specialized get one. Thread safety: any thread, at any time. Getting a record and instrumenting take
  * as long as a compiler does: compile threads only.
  */
 #pragma once
@@ -37,7 +37,7 @@ struct pm_shader_record {
     struct pm_record_points points[PM_RECORD_KINDS];
     struct pm_shader_sampler *sampler; /* its spaces are `points`; NULL: there are none */
     uint32_t batch_count;              /* of all kinds */
-    struct pm_record_batch *batches;   /* the record's own */
+    struct pm_record_batches *batches; /* the record's own */
     struct pm_batch_use *use;          /* by batch */
     struct pm_batch_use whole;         /* of all batches */
     uint32_t in_table;                 /* variants that are made, and not retired; under the
@@ -93,12 +93,14 @@ void pm_shader_records_each(struct pm_shader_records *records,
 const struct pm_record_points *pm_shader_record_points(const struct pm_shader_record *record,
                                                        uint32_t batch);
 
-/* The instrumented module of a batch; owned by the record. may_force_early_tests: shader_rewrite.h.
- * NULL: it cannot be instrumented; *first as above. */
+/* The instrumented module of a batch; owned by the record, but for its words, which the caller has
+ * to free. may_force_early_tests: shader_rewrite.h. NULL: it cannot be instrumented; *first as
+ * above. */
 const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
                                                           struct pm_shader_record *record,
                                                           uint32_t batch,
                                                           bool may_force_early_tests, bool *first,
+                                                          struct pm_words *words,
                                                           struct pm_error *error);
 
 /* What a session has of a record. */

@@ -1,42 +1,61 @@
 /* Shader records: the instrumented modules of their batches. */
 #include "layer/shader/shader_record_instrument.h"
 
+#include "layer/shader/kept_words.h"
+
 #include <stdlib.h>
 
 enum { MOST_SLOTS = 32 }; /* of counters; more spread no further on the GPUs there are */
 
-/* One of the two modules of a batch. */
+/* One of the two modules of a batch, once it is asked for. */
 struct instrumented {
-    pthread_mutex_t lock; /* held while it is made, so that it is made once */
-    bool tried, made;
-    struct pm_instrumented module;
-    struct pm_error *error; /* when tried and not made; owned */
+    bool made;
+    struct pm_instrumented module; /* without its words */
+    struct pm_kept_module words;   /* these */
+    struct pm_error *error;        /* where it is not made; owned */
 };
 
-struct pm_record_batch {
-    struct instrumented by_early_tests[2]; /* without and with may_force_early_tests */
+struct batch {
+    pthread_mutex_t lock; /* held while one is made, so that it is made once */
+    struct instrumented *by_early_tests[2]; /* without and with may_force_early_tests; NULL: nobody
+                                               asked */
 };
 
-struct pm_record_batch *pm_record_batches_create(uint32_t count)
+struct pm_record_batches {
+    struct pm_kept_words *kept;
+    uint32_t count;
+    struct batch of[];
+};
+
+struct pm_record_batches *pm_record_batches_create(struct pm_kept_words *kept, uint32_t count)
 {
-    struct pm_record_batch *batches = calloc(count + 1u, sizeof *batches);
-    for (uint32_t i = 0; batches && i < count; i++) {
-        for (int early = 0; early < 2; early++)
-            pthread_mutex_init(&batches[i].by_early_tests[early].lock, NULL);
-    }
+    struct pm_record_batches *batches = calloc(1, sizeof *batches + count * sizeof batches->of[0]);
+    if (!batches)
+        return NULL;
+    batches->kept = kept;
+    batches->count = count;
+    for (uint32_t i = 0; i < count; i++)
+        pthread_mutex_init(&batches->of[i].lock, NULL);
     return batches;
 }
 
-void pm_record_batches_destroy(struct pm_record_batch *batches, uint32_t count)
+static void destroy_instrumented(struct pm_kept_words *kept, struct instrumented *instrumented)
 {
-    for (uint32_t i = 0; batches && i < count; i++) {
-        for (int early = 0; early < 2; early++) {
-            struct instrumented *instrumented = &batches[i].by_early_tests[early];
-            if (instrumented->made)
-                pm_instrumented_finish(&instrumented->module);
-            free(instrumented->error);
-            pthread_mutex_destroy(&instrumented->lock);
-        }
+    if (!instrumented)
+        return;
+    pm_kept_words_drop(kept, &instrumented->words);
+    if (instrumented->made)
+        pm_instrumented_finish(&instrumented->module);
+    free(instrumented->error);
+    free(instrumented);
+}
+
+void pm_record_batches_destroy(struct pm_record_batches *batches)
+{
+    for (uint32_t i = 0; batches && i < batches->count; i++) {
+        for (int early = 0; early < 2; early++)
+            destroy_instrumented(batches->kept, batches->of[i].by_early_tests[early]);
+        pthread_mutex_destroy(&batches->of[i].lock);
     }
     free(batches);
 }
@@ -61,11 +80,10 @@ uint32_t pm_shader_record_slots(const struct pm_device *device, uint32_t units)
     return slots;
 }
 
-const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
-                                                          struct pm_shader_record *record,
-                                                          uint32_t batch,
-                                                          bool may_force_early_tests, bool *first,
-                                                          struct pm_error *error)
+/* Makes a batch's module. */
+static bool instrument(const struct pm_device *device, const struct pm_shader_record *record,
+                       uint32_t batch, bool may_force_early_tests, struct pm_instrumented *module,
+                       struct pm_error *error)
 {
     const struct pm_device_abilities *abilities = &device->abilities;
     const struct pm_driver driver = pm_device_driver(device);
@@ -85,28 +103,55 @@ const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device
     const struct pm_record_points *points = pm_shader_record_points(record, batch);
     info.slot_count =
         pm_shader_record_slots(device, pm_record_points_units(points, info.point_count));
+    if (!pm_record_points_instrument(points, &record->canonical, &info, module, error))
+        return false;
+    if (pm_shader_may_be_compiled(device, &module->words))
+        return true;
+    pm_instrumented_finish(module);
+    return pm_fail(error, PM_ERROR_UNSUPPORTED, "it may crash this driver's compiler");
+}
 
-    struct instrumented *instrumented =
-        &record->batches[batch].by_early_tests[may_force_early_tests];
-    pthread_mutex_lock(&instrumented->lock);
-    *first = !instrumented->tried;
-    if (!instrumented->tried) {
-        struct pm_error found;
-        instrumented->tried = true;
-        instrumented->made = pm_record_points_instrument(points, &record->canonical, &info,
-                                                         &instrumented->module, &found);
-        if (instrumented->made && !pm_shader_may_be_compiled(device, &instrumented->module.words)) {
-            pm_instrumented_finish(&instrumented->module);
-            instrumented->made =
-                pm_fail(&found, PM_ERROR_UNSUPPORTED, "it may crash this driver's compiler");
-        }
-        if (!instrumented->made)
-            instrumented->error = pm_error_keep(&found);
-    }
-    const bool made = instrumented->made;
-    if (!made)
+const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
+                                                          struct pm_shader_record *record,
+                                                          uint32_t batch,
+                                                          bool may_force_early_tests, bool *first,
+                                                          struct pm_words *words,
+                                                          struct pm_error *error)
+{
+    struct pm_kept_words *kept = record->batches->kept;
+    struct batch *of = &record->batches->of[batch];
+    struct pm_instrumented module;
+    bool made = false;
+    pthread_mutex_lock(&of->lock);
+    struct instrumented *instrumented = of->by_early_tests[may_force_early_tests];
+    *first = !instrumented;
+    if (instrumented && !instrumented->made) {
         pm_error_recall(instrumented->error, error);
-    pthread_mutex_unlock(&instrumented->lock);
+    } else if (instrumented && pm_kept_words_get(kept, &instrumented->words, words)) {
+        made = true;
+    } else if (!instrumented && !(instrumented = calloc(1, sizeof *instrumented))) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for an instrumented shader");
+    } else {
+        made = instrument(device, record, batch, may_force_early_tests, &module, error);
+        if (made) {
+            *words = module.words;
+            module.words = (struct pm_words){0};
+            pm_kept_words_put(kept, &instrumented->words, words);
+        }
+        if (!*first) {
+            /* The same once more, and what variants have of it stays. */
+            if (made)
+                pm_instrumented_finish(&module);
+        } else {
+            of->by_early_tests[may_force_early_tests] = instrumented;
+            instrumented->made = made;
+            if (made)
+                instrumented->module = module;
+            else
+                instrumented->error = pm_error_keep(error);
+        }
+    }
+    pthread_mutex_unlock(&of->lock);
     return made ? &instrumented->module : NULL;
 }
 

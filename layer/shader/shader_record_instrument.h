@@ -7,7 +7,10 @@
 
 #include "layer/shader/shader_record.h"
 
-/* `count` batches of which nothing is instrumented yet. NULL: out of memory. */
-struct pm_record_batch *pm_record_batches_create(uint32_t count);
+struct pm_kept_words; /* kept_words.h */
+
+/* `count` batches of which nothing is instrumented yet; what will be lies in kept, which outlives
+ * them. NULL: out of memory. */
+struct pm_record_batches *pm_record_batches_create(struct pm_kept_words *kept, uint32_t count);
 /* NULL is allowed. */
-void pm_record_batches_destroy(struct pm_record_batch *batches, uint32_t count);
+void pm_record_batches_destroy(struct pm_record_batches *batches);

@@ -9,7 +9,7 @@
 
 void pm_shader_record_destroy(struct pm_shader_record *record)
 {
-    pm_record_batches_destroy(record->batches, record->batch_count);
+    pm_record_batches_destroy(record->batches);
     free(record->use);
     pm_shader_sampler_destroy(record->sampler);
     pm_constant_values_destroy(record->values);
@@ -75,15 +75,15 @@ static bool make_values(const struct pm_device *device, struct pm_shader_record 
     return record->values || no_memory(error);
 }
 
-static bool make_batches(struct pm_device *device, struct pm_shader_record *record,
-                         struct pm_error *error)
+static bool make_batches(struct pm_device *device, struct pm_kept_words *kept,
+                         struct pm_shader_record *record, struct pm_error *error)
 {
     uint64_t of_key;
     memcpy(&of_key, record->key.bytes, sizeof of_key);
     if (!split_points(device, record, pm_session_seed(device->instance) ^ of_key))
         return no_memory(error);
     const uint32_t count = record->sampler ? pm_shader_sampler_batch_count(record->sampler) : 0;
-    record->batches = pm_record_batches_create(count);
+    record->batches = pm_record_batches_create(kept, count);
     record->use = calloc(count + 1u, sizeof *record->use);
     record->batch_count = record->batches ? count : 0;
     if (!record->batches || !record->use)
@@ -92,6 +92,7 @@ static bool make_batches(struct pm_device *device, struct pm_shader_record *reco
 }
 
 struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
+                                               struct pm_kept_words *kept,
                                                const struct pm_shader_key *key,
                                                const struct pm_shader_request *request,
                                                struct pm_words *canonical, struct pm_error *error)
@@ -111,7 +112,7 @@ struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
     if (record->entry_point &&
         pm_record_points_find(device, &record->key, &record->environment, &record->canonical,
                               record->points, error) &&
-        make_values(device, record, error) && make_batches(device, record, error))
+        make_values(device, record, error) && make_batches(device, kept, record, error))
         return record;
     pm_shader_record_destroy(record);
     return NULL;

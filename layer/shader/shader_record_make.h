@@ -7,8 +7,12 @@
 
 #include "layer/shader/shader_record.h"
 
-/* A record of a canonical module, which is consumed; in no list yet. NULL: *error says why. */
+struct pm_kept_words; /* kept_words.h */
+
+/* A record of a canonical module, which is consumed; in no list yet. What is instrumented of it
+ * lies in kept, which outlives it. NULL: *error says why. */
 struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
+                                               struct pm_kept_words *kept,
                                                const struct pm_shader_key *key,
                                                const struct pm_shader_request *request,
                                                struct pm_words *canonical, struct pm_error *error);

@@ -176,8 +176,8 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
 /* The canonical module's constants are frozen: the address of its counters is all there is to
  * specialize. Nothing instrumented enters a cache that outlives the process (HAZARDS 17). */
 static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
-                  const struct pm_instrumented *shader, struct pm_variant *variant,
-                  struct pm_error *error)
+                  const struct pm_instrumented *shader, const struct pm_words *words,
+                  struct pm_variant *variant, struct pm_error *error)
 {
     const uint32_t address[2] = {(uint32_t)variant->block.address,
                                  (uint32_t)(variant->block.address >> 32)};
@@ -192,7 +192,7 @@ static bool build(struct pm_pipeline *pipeline, const struct pm_shader_record *r
         .pData = address,
     };
     const struct pm_replacement replacement = {
-        .words = &shader->words,
+        .words = words,
         .entry_point = record->entry_point,
         .specialization = &specialization,
         .cache = pm_pipelines_variant_cache(pipeline->device->pipelines),
@@ -214,26 +214,29 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
     const bool may_force =
         pipeline->may_force_early_tests && device->properties.vendorID != VENDOR_SWIFTSHADER;
     pm_trace_begin(device->trace, NULL, "instrument", &record->key);
+    struct pm_words words;
     const struct pm_instrumented *shader =
-        pm_shader_record_instrument(device, record, batch, may_force, first, error);
+        pm_shader_record_instrument(device, record, batch, may_force, first, &words, error);
     pm_trace_end(device->trace, NULL, NULL);
     if (!shader)
         return NULL;
     *first = true;
     struct pm_variant *variant = new_variant(pipeline, record, batch, shader);
     if (!variant) {
+        pm_words_finish(&words);
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
         return NULL;
     }
     /* Values claim their places in a table by comparing with zero (pm_instrument_constants). */
     const bool zero = variant->kind == PM_KIND_CONSTANT;
-    if (pm_counters_allocate(device->counters, shader->counter_bytes, zero, &variant->block,
-                             error)) {
-        if (build(pipeline, record, shader, variant, error))
-            return variant;
-    } else {
+    bool built = false;
+    if (pm_counters_allocate(device->counters, shader->counter_bytes, zero, &variant->block, error))
+        built = build(pipeline, record, shader, &words, variant, error);
+    else
         variant->block.bytes = 0;
-    }
+    pm_words_finish(&words);
+    if (built)
+        return variant;
     pm_variant_release(variant);
     return NULL;
 }

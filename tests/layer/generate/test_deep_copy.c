@@ -145,14 +145,8 @@ static VkGraphicsPipelineCreateInfo make_graphics(struct heap *heap)
     };
 }
 
-static void graphics_pipeline(void **state)
+static void assert_graphics(const VkGraphicsPipelineCreateInfo *copy)
 {
-    struct heap heap = {.count = 0};
-    struct pm_error error;
-    VkGraphicsPipelineCreateInfo info = make_graphics(&heap);
-    const VkGraphicsPipelineCreateInfo *copy =
-        pm_copy_GraphicsPipelineCreateInfo(*state, &info, NULL, &error);
-    heap_finish(&heap);
     assert_non_null(copy);
     assert_int_equal(copy->sType, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO);
     assert_true(copy->layout == HANDLE(VkPipelineLayout, 6));
@@ -180,6 +174,92 @@ static void graphics_pipeline(void **state)
     assert_true(copy->pDepthStencilState->maxDepthBounds == 0.5f);
     assert_int_equal(copy->pColorBlendState->pAttachments[0].colorWriteMask, 15);
     assert_int_equal(copy->pDynamicState->pDynamicStates[1], VK_DYNAMIC_STATE_BLEND_CONSTANTS);
+}
+
+static void graphics_pipeline(void **state)
+{
+    struct heap heap = {.count = 0};
+    struct pm_error error;
+    VkGraphicsPipelineCreateInfo info = make_graphics(&heap);
+    const VkGraphicsPipelineCreateInfo *copy =
+        pm_copy_GraphicsPipelineCreateInfo(*state, &info, NULL, NULL, &error);
+    heap_finish(&heap);
+    assert_graphics(copy);
+}
+
+/* A copy with these states. chained: its rasterization state has a chain. */
+static const VkGraphicsPipelineCreateInfo *copy_shared(struct pm_arena *arena,
+                                                       struct pm_interned *states, float width,
+                                                       bool chained)
+{
+    struct heap heap = {.count = 0};
+    struct pm_error error;
+    VkGraphicsPipelineCreateInfo info = make_graphics(&heap);
+    ((VkPipelineRasterizationStateCreateInfo *)(uintptr_t)info.pRasterizationState)->lineWidth =
+        width;
+    if (chained)
+        ((VkPipelineRasterizationStateCreateInfo *)(uintptr_t)info.pRasterizationState)->pNext =
+            PUT(&heap, VkPipelineRasterizationDepthClipStateCreateInfoEXT,
+                {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
+                 .depthClipEnable = VK_TRUE});
+    const VkGraphicsPipelineCreateInfo *copy =
+        pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, states, &error);
+    heap_finish(&heap);
+    return copy;
+}
+
+static void states_that_are_the_same(void **state)
+{
+    struct pm_interned *states = pm_interned_create((size_t)1 << 20);
+    struct pm_arena *arena = pm_arena_create(0);
+    const VkGraphicsPipelineCreateInfo *first = copy_shared(arena, states, 1.5f, false);
+    const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, false);
+    const VkGraphicsPipelineCreateInfo *wide = copy_shared(*state, states, 2, false);
+    assert_graphics(first);
+    assert_ptr_not_equal(same, first);
+    assert_ptr_not_equal(same->pStages, first->pStages);
+    assert_ptr_equal(same->pVertexInputState, first->pVertexInputState);
+    assert_ptr_equal(same->pInputAssemblyState, first->pInputAssemblyState);
+    assert_ptr_equal(same->pViewportState, first->pViewportState);
+    assert_ptr_equal(same->pRasterizationState, first->pRasterizationState);
+    assert_ptr_equal(same->pMultisampleState, first->pMultisampleState);
+    assert_ptr_equal(same->pDepthStencilState, first->pDepthStencilState);
+    assert_ptr_equal(same->pColorBlendState, first->pColorBlendState);
+    assert_ptr_equal(same->pDynamicState, first->pDynamicState);
+    assert_true(wide->pRasterizationState->lineWidth == 2);
+    assert_ptr_equal(wide->pColorBlendState, first->pColorBlendState);
+    /* The first goes, and the others have what they shared. */
+    pm_arena_destroy(arena);
+    assert_graphics(same);
+    assert_true(wide->pViewportState->pViewports[0].width == 640.0f);
+    pm_interned_destroy(states);
+}
+
+/* A chain is the copy's own, and so is what points to it. */
+static void states_with_chains_are_not_shared(void **state)
+{
+    struct pm_interned *states = pm_interned_create((size_t)1 << 20);
+    struct pm_arena *arena = pm_arena_create(0);
+    const VkGraphicsPipelineCreateInfo *first = copy_shared(arena, states, 1.5f, true);
+    const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, true);
+    assert_ptr_equal(same->pViewportState, first->pViewportState);
+    assert_ptr_not_equal(same->pRasterizationState, first->pRasterizationState);
+    pm_arena_destroy(arena);
+    const VkPipelineRasterizationDepthClipStateCreateInfoEXT *clip =
+        same->pRasterizationState->pNext;
+    assert_int_equal(clip->depthClipEnable, VK_TRUE);
+    pm_interned_destroy(states);
+}
+
+static void states_that_do_not_fit(void **state)
+{
+    struct pm_interned *states = pm_interned_create(256);
+    const VkGraphicsPipelineCreateInfo *first = copy_shared(*state, states, 1.5f, false);
+    const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, false);
+    assert_graphics(first);
+    assert_graphics(same);
+    assert_ptr_not_equal(same->pDynamicState, first->pDynamicState);
+    pm_interned_destroy(states);
 }
 
 static void render_pass_2(void **state)
@@ -375,7 +455,7 @@ static void a_full_arena_is_an_error(void **state)
         struct pm_error error = {.code = PM_OK};
         struct pm_arena *arena = pm_arena_create(cap);
         assert_non_null(arena);
-        if (pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, &error))
+        if (pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, NULL, &error))
             needed = cap;
         else
             assert_int_equal(error.code, PM_ERROR_MEMORY);
@@ -390,6 +470,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(graphics_pipeline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(states_that_are_the_same, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(states_with_chains_are_not_shared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(states_that_do_not_fit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(render_pass, set_up, tear_down),
         cmocka_unit_test_setup_teardown(render_pass_2, set_up, tear_down),
         cmocka_unit_test_setup_teardown(layouts_and_samplers, set_up, tear_down),

@@ -47,7 +47,7 @@ static void copy_graphics(const struct variation *by, uint64_t which)
     VkGraphicsPipelineCreateInfo info;
     varied_fill(arena, by, &info);
     const VkGraphicsPipelineCreateInfo *copy =
-        pm_copy_GraphicsPipelineCreateInfo(arena, &info, &both, &error);
+        pm_copy_GraphicsPipelineCreateInfo(arena, &info, &both, NULL, &error);
     if (!copy)
         fail_msg("%lu: %s", (unsigned long)which, error.message);
     validity_compare_GraphicsPipelineCreateInfo(&info, copy);

@@ -96,7 +96,7 @@ static const VkGraphicsPipelineCreateInfo *copy_of(void **state, const struct fi
 {
     struct pm_error error = {.code = PM_OK};
     const VkGraphicsPipelineCreateInfo *copy =
-        pm_copy_GraphicsPipelineCreateInfo(*state, &f->info, subpass, &error);
+        pm_copy_GraphicsPipelineCreateInfo(*state, &f->info, subpass, NULL, &error);
     if (!copy)
         fail_msg("%s", error.message);
     return copy;
@@ -201,7 +201,7 @@ static void an_unknown_render_pass_is_refused(void **state)
     struct fixture f;
     struct pm_error error;
     make(&f);
-    assert_null(pm_copy_GraphicsPipelineCreateInfo(*state, &f.info, NULL, &error));
+    assert_null(pm_copy_GraphicsPipelineCreateInfo(*state, &f.info, NULL, NULL, &error));
     assert_int_equal(error.code, PM_ERROR_UNSUPPORTED);
 }
 

@@ -30,7 +30,7 @@ static const char *copy_graphics(const struct variation *by)
     const char *broken = validity_check_GraphicsPipelineCreateInfo(&info);
     if (!broken) {
         const VkGraphicsPipelineCreateInfo *copy =
-            pm_copy_GraphicsPipelineCreateInfo(own, &info, &both, &error);
+            pm_copy_GraphicsPipelineCreateInfo(own, &info, &both, NULL, &error);
         pm_arena_destroy(original);
         broken = copy ? validity_check_GraphicsPipelineCreateInfo(copy) : "it is not copied";
     }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WARM_UP = 8, SHADERS = 600, STATES = 5, VARIANTS = 256 };
 
@@ -17,6 +18,22 @@ static struct pm_harness h;
 static long allocated(void)
 {
     return (long)mallinfo2().uordblks;
+}
+
+/* The least, until two seconds bring none that is less: what a thread of ours needs while it
+ * compiles comes and goes. */
+static long stays(void)
+{
+    long least = allocated();
+    for (int since = 0; since < 100; since++) {
+        const long now = allocated();
+        if (now < least) {
+            least = now;
+            since = 0;
+        }
+        usleep(20000);
+    }
+    return least;
 }
 
 static bool all_are_made(void)
@@ -53,10 +70,10 @@ static long cost_of_pipelines(enum pm_layered how)
         level_frame(&few, &h, buffer);
     while (how != PM_LAYER_OFF && pm_layered_logged("is used from now on") == 0 &&
            patience(&until));
-    const long before = allocated();
+    const long before = stays();
     level_make(&level, &h, 0, SHADERS, STATES);
     draw_all(&level, buffer, how);
-    return allocated() - before;
+    return stays() - before;
 }
 
 static void what_is_sampled_and_specialized_is_cheap(void **state)
@@ -66,7 +83,7 @@ static void what_is_sampled_and_specialized_is_cheap(void **state)
     const long with = pm_layered_measure(cost_of_pipelines, PM_LAYER_IMPLICIT);
     print_message("%d pipelines: %ld KiB without us, %ld KiB with us\n", SHADERS * STATES,
                   without / 1024, with / 1024);
-    assert_true(with - without < (long)19 << 20);
+    assert_true(with - without < (long)10 << 20);
 }
 
 int main(void)

@@ -1,0 +1,35 @@
+/*
+ * Words of modules that may be needed again, compressed. Together they take no more than so many
+ * bytes: what was asked for the longest time ago goes first, and who needs it then makes it again.
+ *
+ * Thread safety: any thread. Compressing takes a while: compile threads only.
+ */
+#pragma once
+
+#include "shader_rewrite/ir/words.h"
+
+#include <stdbool.h>
+
+struct pm_kept_words;
+
+/* One module's place; all zero: nothing is kept. Its owner lets it lie where it is while something
+ * may be kept; what is in it is under the lock of those it is kept with. */
+struct pm_kept_module {
+    unsigned char *data; /* compressed; owned; NULL: nothing is kept */
+    size_t size, count;  /* bytes of that; words of the module */
+    struct pm_kept_module *newer, *older;
+};
+
+/* At most so many bytes, compressed. NULL: out of memory. */
+struct pm_kept_words *pm_kept_words_create(size_t most);
+/* Nothing may be kept any more. NULL is allowed. */
+void pm_kept_words_destroy(struct pm_kept_words *kept);
+
+/* Keeps a copy of the words, in a place where nothing is kept. Nothing is where it does not fit, or
+ * memory is out. */
+void pm_kept_words_put(struct pm_kept_words *kept, struct pm_kept_module *module,
+                       const struct pm_words *words);
+/* A copy of what is kept, which the caller owns; false: nothing is, or memory is out. */
+bool pm_kept_words_get(struct pm_kept_words *kept, struct pm_kept_module *module,
+                       struct pm_words *words);
+void pm_kept_words_drop(struct pm_kept_words *kept, struct pm_kept_module *module);

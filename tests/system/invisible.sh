@@ -10,11 +10,14 @@
 # client_calls=few (so few calls that chance may count all of them for blocks: blocks and zeros are counted in turn).
 . "$(dirname "$0")/client.sh"
 
-mkdir "$scratch/without" "$scratch/again" "$scratch/with"
+mkdir "$scratch/without" "$scratch/with"
 client_run "$scratch/without"
-client_run "$scratch/again"
-# The control: what differs by itself says nothing about us.
-diff -rq "$scratch/without" "$scratch/again" || fail "$client differs from run to run without us"
+# The control: what differs by itself says nothing about us. Quickly it is enough that nothing differs.
+if [ -n "${PM_ALL-}" ]; then
+    mkdir "$scratch/again"
+    client_run "$scratch/again"
+    diff -rq "$scratch/without" "$scratch/again" || fail "$client differs from run to run without us"
+fi
 
 # Counting blocks looks at no value and changes no bit. What a client expects to be counted is counted so.
 if [ -n "${client_expects-}${client_calls-}" ]; then
@@ -43,15 +46,17 @@ fi
 
 for order in below above; do
     [ "$order" = below ] || [ -n "${PM_ALL-}" ] || continue
-    mkdir "$scratch/validated-without" "$scratch/validated-with-$order"
-    without_layer
-    with_validation "$scratch/messages-without"
-    client_run "$scratch/validated-without"
+    mkdir "$scratch/validated-with-$order"
     with_layer $order
     sample_everything
     with_validation "$scratch/messages-with-$order"
     client_run "$scratch/validated-with-$order"
     expect_sampled
+    [ -s "$scratch/messages-with-$order" ] || continue
+    mkdir "$scratch/validated-without"
+    without_layer
+    with_validation "$scratch/messages-without"
+    client_run "$scratch/validated-without"
     new_messages "$scratch/messages-without" "$scratch/messages-with-$order" >"$scratch/new-messages-$order"
     if [ -s "$scratch/new-messages-$order" ]; then
         head -n 20 "$scratch/new-messages-$order" >&2

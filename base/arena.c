@@ -63,7 +63,11 @@ void pm_arena_destroy(struct pm_arena *arena)
 
 static struct chunk *add_chunk(struct pm_arena *arena, size_t at_least)
 {
-    size_t size = at_least > arena->next_chunk ? at_least : arena->next_chunk;
+    size_t size = arena->next_chunk;
+    if (size > arena->cap - arena->used)
+        size = arena->cap - arena->used; /* no more will be asked for */
+    if (size < at_least)
+        size = at_least;
     if (size > SIZE_MAX - sizeof(struct chunk))
         return NULL;
     struct chunk *chunk = malloc(sizeof(*chunk) + size);
@@ -79,7 +83,7 @@ static struct chunk *add_chunk(struct pm_arena *arena, size_t at_least)
     } else {
         chunk->next = arena->chunks;
         arena->chunks = chunk;
-        if (arena->next_chunk < LARGEST_CHUNK)
+        if (chunk->next && arena->next_chunk < LARGEST_CHUNK)
             arena->next_chunk *= 2;
     }
     return chunk;

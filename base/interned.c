@@ -60,8 +60,8 @@ const void *pm_interned_get(struct pm_interned *interned, const void *data, size
     struct entry **chain = &interned->chains[hash % CHAINS];
     pthread_mutex_lock(&interned->lock);
     struct entry *entry = *chain;
-    while (entry && (entry->hash != hash || entry->size != size ||
-                     memcmp(entry->data, data, size) != 0))
+    while (entry &&
+           (entry->hash != hash || entry->size != size || memcmp(entry->data, data, size) != 0))
         entry = entry->next;
     if (!entry && size <= SIZE_MAX - sizeof *entry &&
         (entry = pm_arena_alloc(interned->arena, sizeof *entry + size))) {

@@ -10,11 +10,11 @@
 
 struct pm_interned;
 
-/* cap: the most bytes it may hold in all. NULL: out of memory. */
+/* cap: the most bytes that all of it may take, rounded up. NULL: out of memory. */
 struct pm_interned *pm_interned_create(size_t cap);
 /* NULL is allowed. */
 void pm_interned_destroy(struct pm_interned *interned);
 
-/* The one copy of these bytes, aligned to 16, read-only, owned by it. NULL: there is none, and it is
- * full or memory is out. */
+/* The one copy of these bytes, aligned to 16, read-only, owned by it. NULL: there is none, and it
+ * is full or memory is out. */
 const void *pm_interned_get(struct pm_interned *interned, const void *data, size_t size);

@@ -48,6 +48,9 @@ OUTPUTS = [
     "VkRenderPassSubpassFeedbackCreateInfoEXT",
 ]
 
+# Hardly ever the same as another's: what they point to is each copy's own. So is all that is in a chain.
+OWN = ["VkSpecializationInfo"]
+
 # Known, but not to be copied.
 REFUSED = [
     # The size of what they point to is not in them.
@@ -166,11 +169,9 @@ class Copier:
         if not length[0]:
             return self.one(inner, where, lines)
         text = "    %s = copy_memory(copy, %s, %s, %s);\n" % (where, where, count, size)
-        text += ("    for (size_t i = 0; %s && i < %s; i++) {\n"
-                     "        %s *item = (%s *)&%s[i];\n%s    }\n"
-                     % (where, count, inner.name, inner.name, where,
-                        "".join("        " + line for line in lines)))
-        return text
+        return text + ("    for (size_t i = 0; %s && i < %s; i++) {\n"
+                       "        %s *item = (%s *)&%s[i];\n%s    }\n"
+                       % (where, count, inner.name, inner.name, where, "".join("        " + line for line in lines)))
 
     @staticmethod
     def one(structure, where, lines):
@@ -191,9 +192,13 @@ class Copier:
 
     def function(self, structure):
         body = ""
+        if structure.name in OWN:
+            body += "    struct pm_interned *states = copy->states;\n    copy->states = NULL;\n"
         if structure.name in RULES:
             body += "    pm_rule_%s(copy, value);\n" % structure.name
         body += "".join(self.member(structure, m) for m in structure.members)
+        if structure.name in OWN:
+            body += "    copy->states = states;\n"
         return guarded(structure.guard, """static void deepen_%s(struct pm_copy *copy, %s *value)
 {
 %s}
@@ -360,6 +365,8 @@ static void fail_uncopied(struct pm_copy *copy, VkStructureType type)
 static void *copy_chain(struct pm_copy *copy, const void *chain)
 {
     VkBaseOutStructure *first = NULL, *last = NULL;
+    struct pm_interned *states = copy->states;
+    copy->states = NULL;
     for (const VkBaseInStructure *from = chain; from && !copy->failed; from = from->pNext) {
         if (is_output(from))
             continue;
@@ -380,6 +387,7 @@ static void *copy_chain(struct pm_copy *copy, const void *chain)
         last = item;
         deepen_chained(copy, item);
     }
+    copy->states = states;
     return first;
 }
 
@@ -396,8 +404,9 @@ GRAPHICS_COMMENT = """/* subpass: of the info's render pass, since the specifica
  * pColorBlendState are read; ignored without a render pass; NULL when the render pass is not known, and then an info
  * that has one of them is refused.
  *
- * states: where states that are the same lie once for all copies, which it outlives. What has a chain is the copy's
- * own, and so is what is larger than PM_COPY_MOST_SHARED bytes, or does not fit. NULL: the copy shares nothing. */
+ * states: where states that are the same lie once for all copies, which it outlives. A state with a chain is the copy's
+ * own, and so are chains, constants of specialization, what is larger than PM_COPY_MOST_SHARED bytes, and what does not
+ * fit. NULL: the copy shares nothing. */
 """
 
 

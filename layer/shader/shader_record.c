@@ -1,7 +1,7 @@
 /* Shader records: the table, by what a pipeline's stage says. */
 #include "layer/shader/shader_record.h"
 
-#include "layer/shader/kept_words.h"
+#include "layer/shader/kept_modules.h"
 #include "layer/shader/object.h"
 #include "layer/shader/shader_record_make.h"
 #include "profile/left_alone.h"
@@ -9,8 +9,8 @@
 
 enum { RAW_CHAINS = 256 };
 
-/* Of instrumented modules, compressed: some 250 of 7 KiB each. */
-enum { MOST_KEPT = 512 << 10 };
+/* Bytes of instrumented modules, compressed to a third: a hundred or two of large shaders. */
+enum { MOST_KEPT = 1 << 20 };
 
 /* What the raw words of a pipeline's stage led to. */
 struct pm_raw_shader {
@@ -28,7 +28,7 @@ struct pm_raw_shader {
 struct pm_shader_records {
     struct pm_device *device;
     struct pm_shader_store *store; /* NULL: none, and every shader is canonicalized anew */
-    struct pm_kept_words *kept;    /* of instrumented modules */
+    struct pm_kept_modules *kept;  /* of instrumented modules */
     pthread_mutex_t lock;          /* the two lists; taken inside a raw's lock, not around it */
     /* Searched on compile threads only. */
     struct pm_raw_shader *raws[RAW_CHAINS]; /* by the digest's first byte */
@@ -43,7 +43,7 @@ struct pm_shader_store *pm_shader_records_store(const struct pm_shader_records *
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device)
 {
     struct pm_shader_records *records = calloc(1, sizeof *records);
-    if (!records || !(records->kept = pm_kept_words_create(MOST_KEPT))) {
+    if (!records || !(records->kept = pm_kept_modules_create(MOST_KEPT))) {
         free(records);
         return NULL;
     }
@@ -70,7 +70,7 @@ void pm_shader_records_destroy(struct pm_shader_records *records)
         next = record->next;
         pm_shader_record_destroy(record);
     }
-    pm_kept_words_destroy(records->kept);
+    pm_kept_modules_destroy(records->kept);
     pm_shader_store_close(records->store);
     pthread_mutex_destroy(&records->lock);
     free(records);

@@ -2,12 +2,13 @@
  * What the layer knows of one distinct shader in this session: its canonical module and key, its
  * points of each kind, the split of these into batches of one kind each, and the instrumented
  * module of each batch. That is made once however many pipelines use the shader, unless so much was
- * made since that its words are no longer kept (kept_words.h). Two records differ in their key or
+ * made since that its words are no longer kept (kept_modules.h). Two records differ in their key or
  * environment.
  *
  * Ownership: records belong to their table and live until it is destroyed; what points into them
- * stays valid until then. Only shaders that are sampled or specialized get one. Thread safety: any thread, at any time. Getting a record and instrumenting take
- * as long as a compiler does: compile threads only.
+ * stays valid until then. Only shaders that are sampled or specialized get one. Thread safety: any
+ * thread, at any time. Getting a record and instrumenting take as long as a compiler does: compile
+ * threads only.
  */
 #pragma once
 
@@ -96,12 +97,10 @@ const struct pm_record_points *pm_shader_record_points(const struct pm_shader_re
 /* The instrumented module of a batch; owned by the record, but for its words, which the caller has
  * to free. may_force_early_tests: shader_rewrite.h. NULL: it cannot be instrumented; *first as
  * above. */
-const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
-                                                          struct pm_shader_record *record,
-                                                          uint32_t batch,
-                                                          bool may_force_early_tests, bool *first,
-                                                          struct pm_words *words,
-                                                          struct pm_error *error);
+const struct pm_instrumented *
+pm_shader_record_instrument(const struct pm_device *device, struct pm_shader_record *record,
+                            uint32_t batch, bool may_force_early_tests, bool *first,
+                            struct pm_words *words, struct pm_error *error);
 
 /* What a session has of a record. */
 struct pm_record_sum {

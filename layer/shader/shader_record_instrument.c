@@ -1,7 +1,7 @@
 /* Shader records: the instrumented modules of their batches. */
 #include "layer/shader/shader_record_instrument.h"
 
-#include "layer/shader/kept_words.h"
+#include "layer/shader/kept_modules.h"
 
 #include <stdlib.h>
 
@@ -16,18 +16,18 @@ struct instrumented {
 };
 
 struct batch {
-    pthread_mutex_t lock; /* held while one is made, so that it is made once */
+    pthread_mutex_t lock;                   /* held while one is made, so that it is made once */
     struct instrumented *by_early_tests[2]; /* without and with may_force_early_tests; NULL: nobody
                                                asked */
 };
 
 struct pm_record_batches {
-    struct pm_kept_words *kept;
+    struct pm_kept_modules *kept;
     uint32_t count;
     struct batch of[];
 };
 
-struct pm_record_batches *pm_record_batches_create(struct pm_kept_words *kept, uint32_t count)
+struct pm_record_batches *pm_record_batches_create(struct pm_kept_modules *kept, uint32_t count)
 {
     struct pm_record_batches *batches = calloc(1, sizeof *batches + count * sizeof batches->of[0]);
     if (!batches)
@@ -39,11 +39,11 @@ struct pm_record_batches *pm_record_batches_create(struct pm_kept_words *kept, u
     return batches;
 }
 
-static void destroy_instrumented(struct pm_kept_words *kept, struct instrumented *instrumented)
+static void destroy_instrumented(struct pm_kept_modules *kept, struct instrumented *instrumented)
 {
     if (!instrumented)
         return;
-    pm_kept_words_drop(kept, &instrumented->words);
+    pm_kept_module_drop(kept, &instrumented->words);
     if (instrumented->made)
         pm_instrumented_finish(&instrumented->module);
     free(instrumented->error);
@@ -111,44 +111,82 @@ static bool instrument(const struct pm_device *device, const struct pm_shader_re
     return pm_fail(error, PM_ERROR_UNSUPPORTED, "it may crash this driver's compiler");
 }
 
-const struct pm_instrumented *pm_shader_record_instrument(const struct pm_device *device,
-                                                          struct pm_shader_record *record,
-                                                          uint32_t batch,
-                                                          bool may_force_early_tests, bool *first,
-                                                          struct pm_words *words,
-                                                          struct pm_error *error)
+/* Whether what is made again counts where variants of the first are read. */
+static bool is_same(const struct pm_instrumented *again, const struct pm_instrumented *module)
 {
-    struct pm_kept_words *kept = record->batches->kept;
-    struct batch *of = &record->batches->of[batch];
+    return again->spec_id_low == module->spec_id_low &&
+           again->spec_id_high == module->spec_id_high &&
+           again->slot_stride == module->slot_stride &&
+           again->counter_bytes == module->counter_bytes;
+}
+
+/* Gives the caller the words of a module that was just made, and keeps them. */
+static void hand_out(struct pm_kept_modules *kept, struct instrumented *instrumented,
+                     struct pm_instrumented *module, struct pm_words *words)
+{
+    *words = module->words;
+    module->words = (struct pm_words){0};
+    pm_kept_module_put(kept, &instrumented->words, words);
+}
+
+static struct instrumented *make_first(const struct pm_device *device,
+                                       const struct pm_shader_record *record, uint32_t batch,
+                                       bool may_force_early_tests, struct pm_words *words,
+                                       struct pm_error *error)
+{
+    struct instrumented *instrumented = calloc(1, sizeof *instrumented);
+    if (!instrumented) {
+        pm_fail(error, PM_ERROR_MEMORY, "no memory for an instrumented shader");
+        return NULL;
+    }
+    instrumented->made =
+        instrument(device, record, batch, may_force_early_tests, &instrumented->module, error);
+    if (instrumented->made)
+        hand_out(record->batches->kept, instrumented, &instrumented->module, words);
+    else
+        instrumented->error = pm_error_keep(error);
+    return instrumented;
+}
+
+/* Its words are no longer kept. What variants have of the first module stays. */
+static bool make_again(const struct pm_device *device, const struct pm_shader_record *record,
+                       uint32_t batch, bool may_force_early_tests,
+                       struct instrumented *instrumented, struct pm_words *words,
+                       struct pm_error *error)
+{
     struct pm_instrumented module;
-    bool made = false;
+    if (!instrument(device, record, batch, may_force_early_tests, &module, error))
+        return false;
+    const bool same = is_same(&module, &instrumented->module);
+    if (same)
+        hand_out(record->batches->kept, instrumented, &module, words);
+    pm_instrumented_finish(&module);
+    return same || pm_fail(error, PM_ERROR_UNSUPPORTED, "made again, it counts something else");
+}
+
+const struct pm_instrumented *
+pm_shader_record_instrument(const struct pm_device *device, struct pm_shader_record *record,
+                            uint32_t batch, bool may_force_early_tests, bool *first,
+                            struct pm_words *words, struct pm_error *error)
+{
+    struct batch *of = &record->batches->of[batch];
+    bool made;
     pthread_mutex_lock(&of->lock);
     struct instrumented *instrumented = of->by_early_tests[may_force_early_tests];
     *first = !instrumented;
-    if (instrumented && !instrumented->made) {
+    if (!instrumented) {
+        instrumented = make_first(device, record, batch, may_force_early_tests, words, error);
+        of->by_early_tests[may_force_early_tests] = instrumented;
+        made = instrumented && instrumented->made;
+    } else if (!instrumented->made) {
         pm_error_recall(instrumented->error, error);
-    } else if (instrumented && pm_kept_words_get(kept, &instrumented->words, words)) {
-        made = true;
-    } else if (!instrumented && !(instrumented = calloc(1, sizeof *instrumented))) {
-        pm_fail(error, PM_ERROR_MEMORY, "no memory for an instrumented shader");
+        made = false;
     } else {
-        made = instrument(device, record, batch, may_force_early_tests, &module, error);
-        if (made) {
-            *words = module.words;
-            module.words = (struct pm_words){0};
-            pm_kept_words_put(kept, &instrumented->words, words);
-        }
-        if (!*first) {
-            /* The same once more, and what variants have of it stays. */
-            if (made)
-                pm_instrumented_finish(&module);
-        } else {
-            of->by_early_tests[may_force_early_tests] = instrumented;
-            instrumented->made = made;
-            if (made)
-                instrumented->module = module;
-            else
-                instrumented->error = pm_error_keep(error);
+        made = pm_kept_module_get(record->batches->kept, &instrumented->words, words);
+        if (!made) {
+            made = make_again(device, record, batch, may_force_early_tests, instrumented, words,
+                              error);
+            *first = !made;
         }
     }
     pthread_mutex_unlock(&of->lock);

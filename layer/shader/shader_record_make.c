@@ -75,7 +75,7 @@ static bool make_values(const struct pm_device *device, struct pm_shader_record 
     return record->values || no_memory(error);
 }
 
-static bool make_batches(struct pm_device *device, struct pm_kept_words *kept,
+static bool make_batches(struct pm_device *device, struct pm_kept_modules *kept,
                          struct pm_shader_record *record, struct pm_error *error)
 {
     uint64_t of_key;
@@ -92,7 +92,7 @@ static bool make_batches(struct pm_device *device, struct pm_kept_words *kept,
 }
 
 struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
-                                               struct pm_kept_words *kept,
+                                               struct pm_kept_modules *kept,
                                                const struct pm_shader_key *key,
                                                const struct pm_shader_request *request,
                                                struct pm_words *canonical, struct pm_error *error)

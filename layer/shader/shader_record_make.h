@@ -7,12 +7,12 @@
 
 #include "layer/shader/shader_record.h"
 
-struct pm_kept_words; /* kept_words.h */
+struct pm_kept_modules; /* kept_modules.h */
 
 /* A record of a canonical module, which is consumed; in no list yet. What is instrumented of it
  * lies in kept, which outlives it. NULL: *error says why. */
 struct pm_shader_record *pm_shader_record_make(struct pm_device *device,
-                                               struct pm_kept_words *kept,
+                                               struct pm_kept_modules *kept,
                                                const struct pm_shader_key *key,
                                                const struct pm_shader_request *request,
                                                struct pm_words *canonical, struct pm_error *error);

@@ -188,9 +188,8 @@ static void graphics_pipeline(void **state)
 }
 
 /* A copy with these states. chained: its rasterization state has a chain. */
-static const VkGraphicsPipelineCreateInfo *copy_shared(struct pm_arena *arena,
-                                                       struct pm_interned *states, float width,
-                                                       bool chained)
+static const VkGraphicsPipelineCreateInfo *
+copy_shared(struct pm_arena *arena, struct pm_interned *states, float width, bool chained)
 {
     struct heap heap = {.count = 0};
     struct pm_error error;
@@ -217,6 +216,13 @@ static void states_that_are_the_same(void **state)
     const VkGraphicsPipelineCreateInfo *wide = copy_shared(*state, states, 2, false);
     assert_graphics(first);
     assert_ptr_not_equal(same, first);
+    assert_ptr_equal(same->pStages[1].pName, first->pStages[1].pName);
+    /* Constants are each one's own, and so is what a chain points to. */
+    assert_ptr_not_equal(same->pStages[1].pSpecializationInfo->pData,
+                         first->pStages[1].pSpecializationInfo->pData);
+    const VkPipelineRenderingCreateInfo *rendering[2] = {first->pNext, same->pNext};
+    assert_ptr_not_equal(rendering[0]->pColorAttachmentFormats,
+                         rendering[1]->pColorAttachmentFormats);
     assert_ptr_not_equal(same->pStages, first->pStages);
     assert_ptr_equal(same->pVertexInputState, first->pVertexInputState);
     assert_ptr_equal(same->pInputAssemblyState, first->pInputAssemblyState);

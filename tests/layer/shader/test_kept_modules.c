@@ -1,5 +1,5 @@
-/* Words that are kept compressed (layer/shader/kept_words.h). */
-#include "layer/shader/kept_words.h"
+/* Words that are kept compressed (layer/shader/kept_modules.h). */
+#include "layer/shader/kept_modules.h"
 
 #include "base/random.h"
 #include "tests/cmocka_includes.h"
@@ -22,11 +22,11 @@ static struct pm_words make(size_t count)
     return words;
 }
 
-static bool holds(struct pm_kept_words *kept, struct pm_kept_module *module,
+static bool holds(struct pm_kept_modules *kept, struct pm_kept_module *module,
                   const struct pm_words *words)
 {
     struct pm_words got;
-    if (!pm_kept_words_get(kept, module, &got))
+    if (!pm_kept_module_get(kept, module, &got))
         return false;
     assert_int_equal(got.count, words->count);
     assert_memory_equal(got.data, words->data, words->count * sizeof *words->data);
@@ -41,11 +41,12 @@ static void the_latest_stay(void **state)
     (void)state;
     pm_random_init(&random_words, 3);
     /* Some ten of them. */
-    struct pm_kept_words *kept = pm_kept_words_create((size_t)10 * WORDS * sizeof(uint32_t) + 1000);
-    assert_false(pm_kept_words_get(kept, &modules[0], &words[0]));
+    struct pm_kept_modules *kept =
+        pm_kept_modules_create((size_t)10 * WORDS * sizeof(uint32_t) + 1000);
+    assert_false(pm_kept_module_get(kept, &modules[0], &words[0]));
     for (int i = 0; i < MODULES; i++) {
         words[i] = make(WORDS);
-        pm_kept_words_put(kept, &modules[i], &words[i]);
+        pm_kept_module_put(kept, &modules[i], &words[i]);
         assert_true(holds(kept, &modules[i], &words[i]));
         /* Whoever is asked for stays. */
         assert_true(holds(kept, &modules[0], &words[0]));
@@ -58,22 +59,22 @@ static void the_latest_stay(void **state)
         assert_true(holds(kept, &modules[i], &words[i]));
     /* What was dropped is kept again. */
     assert_false(holds(kept, &modules[1], &words[1]));
-    pm_kept_words_put(kept, &modules[1], &words[1]);
+    pm_kept_module_put(kept, &modules[1], &words[1]);
     assert_true(holds(kept, &modules[1], &words[1]));
     /* What is larger than all does not drive out the others. */
     struct pm_kept_module large = {0};
     struct pm_words many = make((size_t)11 * WORDS);
-    pm_kept_words_put(kept, &large, &many);
+    pm_kept_module_put(kept, &large, &many);
     assert_false(holds(kept, &large, &many));
     assert_true(holds(kept, &modules[1], &words[1]));
     for (int i = 0; i < MODULES; i++) {
-        pm_kept_words_drop(kept, &modules[i]);
+        pm_kept_module_drop(kept, &modules[i]);
         assert_false(holds(kept, &modules[i], &words[i]));
         pm_words_finish(&words[i]);
     }
     pm_words_finish(&many);
-    pm_kept_words_destroy(kept);
-    pm_kept_words_destroy(NULL);
+    pm_kept_modules_destroy(kept);
+    pm_kept_modules_destroy(NULL);
 }
 
 static void what_repeats_is_small(void **state)
@@ -83,21 +84,44 @@ static void what_repeats_is_small(void **state)
     int stayed = 0;
     (void)state;
     memset(words.data, 1, WORDS * sizeof *words.data);
-    struct pm_kept_words *kept = pm_kept_words_create(WORDS * sizeof(uint32_t));
+    struct pm_kept_modules *kept = pm_kept_modules_create(WORDS * sizeof(uint32_t));
     for (int i = 0; i < MODULES; i++)
-        pm_kept_words_put(kept, &modules[i], &words);
+        pm_kept_module_put(kept, &modules[i], &words);
     for (int i = 0; i < MODULES; i++)
         stayed += holds(kept, &modules[i], &words);
     assert_int_equal(stayed, MODULES);
     for (int i = 0; i < MODULES; i++)
-        pm_kept_words_drop(kept, &modules[i]);
+        pm_kept_module_drop(kept, &modules[i]);
     pm_words_finish(&words);
-    pm_kept_words_destroy(kept);
+    pm_kept_modules_destroy(kept);
+}
+
+/* A place that is filled again has the latest, also where nobody could read what was there. */
+static void what_is_put_again_is_the_latest(void **state)
+{
+    static struct pm_kept_module modules[2];
+    struct pm_words first = make(WORDS), second = make(WORDS);
+    (void)state;
+    struct pm_kept_modules *kept =
+        pm_kept_modules_create((size_t)3 * WORDS * sizeof(uint32_t) + 500);
+    pm_kept_module_put(kept, &modules[1], &first);
+    for (int i = 0; i < 10; i++)
+        pm_kept_module_put(kept, &modules[0], i % 2 == 0 ? &first : &second);
+    assert_true(holds(kept, &modules[0], &second));
+    assert_true(holds(kept, &modules[1], &first));
+    pm_kept_module_drop(kept, &modules[0]);
+    pm_kept_module_put(kept, &modules[0], &first);
+    assert_true(holds(kept, &modules[1], &first));
+    pm_kept_module_drop(kept, &modules[0]);
+    pm_kept_module_drop(kept, &modules[1]);
+    pm_words_finish(&first);
+    pm_words_finish(&second);
+    pm_kept_modules_destroy(kept);
 }
 
 enum { THREADS = 4, TURNS = 300 };
 
-static struct pm_kept_words *of_all;
+static struct pm_kept_modules *of_all;
 static struct pm_kept_module theirs[THREADS];
 
 static void *put_and_get(void *which)
@@ -109,9 +133,9 @@ static void *put_and_get(void *which)
     const struct pm_words words = {data, WORDS};
     for (int i = 0; i < TURNS; i++) {
         if (!holds(of_all, module, &words))
-            pm_kept_words_put(of_all, module, &words);
+            pm_kept_module_put(of_all, module, &words);
     }
-    pm_kept_words_drop(of_all, module);
+    pm_kept_module_drop(of_all, module);
     return NULL;
 }
 
@@ -119,12 +143,12 @@ static void threads_share_the_room(void **state)
 {
     pthread_t threads[THREADS];
     (void)state;
-    of_all = pm_kept_words_create((size_t)2 * WORDS * sizeof(uint32_t) + 500);
+    of_all = pm_kept_modules_create((size_t)2 * WORDS * sizeof(uint32_t) + 500);
     for (uintptr_t i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, put_and_get, (void *)i), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    pm_kept_words_destroy(of_all);
+    pm_kept_modules_destroy(of_all);
 }
 
 int main(void)
@@ -132,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_latest_stay),
         cmocka_unit_test(what_repeats_is_small),
+        cmocka_unit_test(what_is_put_again_is_the_latest),
         cmocka_unit_test(threads_share_the_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

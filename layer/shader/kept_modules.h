@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-struct pm_kept_words;
+struct pm_kept_modules;
 
 /* One module's place; all zero: nothing is kept. Its owner lets it lie where it is while something
  * may be kept; what is in it is under the lock of those it is kept with. */
@@ -21,15 +21,15 @@ struct pm_kept_module {
 };
 
 /* At most so many bytes, compressed. NULL: out of memory. */
-struct pm_kept_words *pm_kept_words_create(size_t most);
+struct pm_kept_modules *pm_kept_modules_create(size_t most);
 /* Nothing may be kept any more. NULL is allowed. */
-void pm_kept_words_destroy(struct pm_kept_words *kept);
+void pm_kept_modules_destroy(struct pm_kept_modules *kept);
 
-/* Keeps a copy of the words, in a place where nothing is kept. Nothing is where it does not fit, or
- * memory is out. */
-void pm_kept_words_put(struct pm_kept_words *kept, struct pm_kept_module *module,
-                       const struct pm_words *words);
+/* Keeps a copy of the words, in place of what is kept there. Where it does not fit, or memory is
+ * out, that stays. */
+void pm_kept_module_put(struct pm_kept_modules *kept, struct pm_kept_module *module,
+                        const struct pm_words *words);
 /* A copy of what is kept, which the caller owns; false: nothing is, or memory is out. */
-bool pm_kept_words_get(struct pm_kept_words *kept, struct pm_kept_module *module,
-                       struct pm_words *words);
-void pm_kept_words_drop(struct pm_kept_words *kept, struct pm_kept_module *module);
+bool pm_kept_module_get(struct pm_kept_modules *kept, struct pm_kept_module *module,
+                        struct pm_words *words);
+void pm_kept_module_drop(struct pm_kept_modules *kept, struct pm_kept_module *module);

@@ -1,19 +1,19 @@
-#include "layer/shader/kept_words.h"
+#include "layer/shader/kept_modules.h"
 
 #include "profile/profile.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-struct pm_kept_words {
+struct pm_kept_modules {
     pthread_mutex_t lock;
     size_t most, bytes; /* that may be kept, and are */
     struct pm_kept_module *newest, *oldest;
 };
 
-struct pm_kept_words *pm_kept_words_create(size_t most)
+struct pm_kept_modules *pm_kept_modules_create(size_t most)
 {
-    struct pm_kept_words *kept = calloc(1, sizeof *kept);
+    struct pm_kept_modules *kept = calloc(1, sizeof *kept);
     if (!kept)
         return NULL;
     kept->most = most;
@@ -21,7 +21,7 @@ struct pm_kept_words *pm_kept_words_create(size_t most)
     return kept;
 }
 
-void pm_kept_words_destroy(struct pm_kept_words *kept)
+void pm_kept_modules_destroy(struct pm_kept_modules *kept)
 {
     if (!kept)
         return;
@@ -29,21 +29,21 @@ void pm_kept_words_destroy(struct pm_kept_words *kept)
     free(kept);
 }
 
-static void unlink_module(struct pm_kept_words *kept, struct pm_kept_module *module)
+static void unlink_module(struct pm_kept_modules *kept, struct pm_kept_module *module)
 {
     *(module->newer ? &module->newer->older : &kept->newest) = module->older;
     *(module->older ? &module->older->newer : &kept->oldest) = module->newer;
     module->newer = module->older = NULL;
 }
 
-static void link_newest(struct pm_kept_words *kept, struct pm_kept_module *module)
+static void link_newest(struct pm_kept_modules *kept, struct pm_kept_module *module)
 {
     module->older = kept->newest;
     *(kept->newest ? &kept->newest->newer : &kept->oldest) = module;
     kept->newest = module;
 }
 
-static void drop(struct pm_kept_words *kept, struct pm_kept_module *module)
+static void drop(struct pm_kept_modules *kept, struct pm_kept_module *module)
 {
     if (!module->data)
         return;
@@ -53,8 +53,8 @@ static void drop(struct pm_kept_words *kept, struct pm_kept_module *module)
     *module = (struct pm_kept_module){0};
 }
 
-void pm_kept_words_put(struct pm_kept_words *kept, struct pm_kept_module *module,
-                       const struct pm_words *words)
+void pm_kept_module_put(struct pm_kept_modules *kept, struct pm_kept_module *module,
+                        const struct pm_words *words)
 {
     struct pm_buffer packed;
     struct pm_error error;
@@ -68,17 +68,17 @@ void pm_kept_words_put(struct pm_kept_words *kept, struct pm_kept_module *module
         return;
     }
     pthread_mutex_lock(&kept->lock);
+    drop(kept, module);
     while (kept->bytes > kept->most - packed.size)
         drop(kept, kept->oldest);
-    *module =
-        (struct pm_kept_module){.data = data, .size = packed.size, .count = words->count};
+    *module = (struct pm_kept_module){.data = data, .size = packed.size, .count = words->count};
     link_newest(kept, module);
     kept->bytes += module->size;
     pthread_mutex_unlock(&kept->lock);
 }
 
-bool pm_kept_words_get(struct pm_kept_words *kept, struct pm_kept_module *module,
-                       struct pm_words *words)
+bool pm_kept_module_get(struct pm_kept_modules *kept, struct pm_kept_module *module,
+                        struct pm_words *words)
 {
     struct pm_buffer plain;
     struct pm_error error;
@@ -99,7 +99,7 @@ bool pm_kept_words_get(struct pm_kept_words *kept, struct pm_kept_module *module
     return got;
 }
 
-void pm_kept_words_drop(struct pm_kept_words *kept, struct pm_kept_module *module)
+void pm_kept_module_drop(struct pm_kept_modules *kept, struct pm_kept_module *module)
 {
     pthread_mutex_lock(&kept->lock);
     drop(kept, module);

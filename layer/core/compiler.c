@@ -67,15 +67,50 @@ static void lower_priority(void)
         (void)setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), LOWEST_NICE);
 }
 
-/* Unlinks the most wanted job. The queue is bounded and short, and urgency changes while a job
- * waits. */
-static struct pm_job *take(struct pm_compiler *compiler)
+/* ---- the budget ---- */
+
+/* Under the lock. */
+static void fill_budget(struct pm_compiler *compiler)
+{
+    const double share = compiler->device->instance->config.limits.background_share;
+    const double most = share * BUDGET_TIME;
+    const int64_t now = pm_now();
+    compiler->budget += share * (double)(now - compiler->budgeted_at);
+    compiler->budget = compiler->budget < most ? compiler->budget : most;
+    compiler->budgeted_at = now;
+}
+
+/* Nanoseconds until a job may run that takes so much in advance; 0: now. Under the lock, of a
+ * budget that was filled. */
+static int64_t wait_for_budget(const struct pm_compiler *compiler, uint32_t advance_s)
+{
+    const double share = compiler->device->instance->config.limits.background_share;
+    const double left = compiler->budget + share * advance_s * (double)PM_SECOND;
+    return share >= 1 || left > 0 ? 0 : (int64_t)(-left / share) + 1;
+}
+
+double pm_compiler_spend(double budget, int64_t used, double share)
+{
+    const double least = -share * OWED_TIME, left = budget - (double)used;
+    return left > least ? left : least;
+}
+
+/* ---- the threads ---- */
+
+/* Unlinks the most wanted job of those that the budget allows. The queue is bounded and short, and
+ * urgency changes while a job waits. *wait: nanoseconds until one may run, where none may. */
+static struct pm_job *take(struct pm_compiler *compiler, int64_t *wait)
 {
     struct pm_job **best = NULL;
     uint32_t most = 0;
+    *wait = 0;
+    fill_budget(compiler);
     for (struct pm_job **link = &compiler->waiting; *link; link = &(*link)->next) {
         const uint32_t urgency = (*link)->urgency ? atomic_load(((*link)->urgency)) : 0;
-        if (!best || urgency >= most) { /* the list is newest first: among equals the oldest */
+        const int64_t until = wait_for_budget(compiler, (*link)->advance_s);
+        if (until > 0) {
+            *wait = *wait == 0 || until < *wait ? until : *wait;
+        } else if (!best || urgency >= most) { /* newest first: among equals the oldest */
             best = link;
             most = urgency;
         }
@@ -89,28 +124,6 @@ static struct pm_job *take(struct pm_compiler *compiler)
     return job;
 }
 
-/* ---- the budget ---- */
-
-/* Nanoseconds until a job may run; 0: now. Under the lock. */
-static int64_t wait_for_budget(struct pm_compiler *compiler)
-{
-    const double share = compiler->device->instance->config.limits.background_share;
-    const int64_t now = pm_now();
-    if (share >= 1)
-        return 0;
-    const double most = share * BUDGET_TIME;
-    compiler->budget += share * (double)(now - compiler->budgeted_at);
-    compiler->budget = compiler->budget < most ? compiler->budget : most;
-    compiler->budgeted_at = now;
-    return compiler->budget > 0 ? 0 : (int64_t)(-compiler->budget / share) + 1;
-}
-
-double pm_compiler_spend(double budget, int64_t used, double share)
-{
-    const double least = -share * OWED_TIME, left = budget - (double)used;
-    return left > least ? left : least;
-}
-
 /* Waits for work, so many nanoseconds at most; 0: however long. Under the lock. */
 static void wait_for_work(struct pm_compiler *compiler, int64_t most)
 {
@@ -121,8 +134,6 @@ static void wait_for_work(struct pm_compiler *compiler, int64_t most)
     const struct timespec time = pm_timespec(pm_now() + most);
     pthread_cond_timedwait(&compiler->work, &compiler->lock, &time);
 }
-
-/* ---- the threads ---- */
 
 /* So many nanoseconds of its processor time a thread has the game's priority: creating pipelines
  * waits for the first variants (limits.loading_ms), and programs that load use every core. */
@@ -139,8 +150,8 @@ static void *work(void *argument)
     pm_stop_watch(&compiler->stopping);
     pthread_mutex_lock(&compiler->lock);
     for (;;) {
-        const int64_t wait = wait_for_budget(compiler);
-        struct pm_job *job = compiler->stop || wait > 0 ? NULL : take(compiler);
+        int64_t wait = 0;
+        struct pm_job *job = compiler->stop ? NULL : take(compiler, &wait);
         if (job) {
             compiler->running++;
             pthread_mutex_unlock(&compiler->lock);
@@ -163,7 +174,7 @@ static void *work(void *argument)
             pthread_cond_broadcast(&compiler->idle);
         if (compiler->stop)
             break;
-        wait_for_work(compiler, compiler->waiting ? wait : 0);
+        wait_for_work(compiler, wait);
     }
     pthread_mutex_unlock(&compiler->lock);
     return NULL;
@@ -259,10 +270,11 @@ void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner)
     drop_all(dropped);
 }
 
-bool pm_compiler_may_run(struct pm_compiler *compiler)
+bool pm_compiler_may_run(struct pm_compiler *compiler, uint32_t advance_s)
 {
     pthread_mutex_lock(&compiler->lock);
-    const bool may = wait_for_budget(compiler) == 0;
+    fill_budget(compiler);
+    const bool may = wait_for_budget(compiler, advance_s) == 0;
     pthread_mutex_unlock(&compiler->lock);
     return may;
 }

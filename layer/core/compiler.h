@@ -10,6 +10,8 @@
  *
  * All of them together use limits.background_share of a core, averaged over ten seconds: when more
  * was used the next job waits, for ten minutes at most, however long the driver took for the last.
+ * A job may have some of it in advance, so that it need not wait: what a game is about to record
+ * comes all at once. Whatever comes after it waits the longer.
  *
  * The threads run with every signal blocked. A fork is survived: the child has no threads, takes no
  * jobs, and destroys without joining.
@@ -29,6 +31,7 @@ struct pm_job {
     const void *owner; /* what pm_compiler_cancel names */
     const _Atomic uint32_t
         *urgency;        /* how often it was wanted so far; the highest goes first; NULL: 0 */
+    uint32_t advance_s;  /* it may use the share of so many seconds before they are over */
     const char *name;    /* what it does, for a trace */
     bool always;         /* taken however many jobs wait: there are few such jobs */
     bool impatient;      /* refused where a compile thread is at the queue: a draw may ask */
@@ -55,9 +58,9 @@ bool pm_compiler_try_queue(struct pm_compiler *compiler, struct pm_job *job);
 /* Drops the owner's waiting jobs; running ones go on. */
 void pm_compiler_cancel(struct pm_compiler *compiler, const void *owner);
 
-/* Whether a job that is queued may run, as soon as a thread has the processor; else more was used
- * than background threads may. */
-bool pm_compiler_may_run(struct pm_compiler *compiler);
+/* Whether a job that is queued and has so much in advance may run, as soon as a thread has the
+ * processor; else more was used than background threads may. */
+bool pm_compiler_may_run(struct pm_compiler *compiler, uint32_t advance_s);
 
 /* How many jobs wait. */
 uint32_t pm_compiler_waiting(struct pm_compiler *compiler);

@@ -57,7 +57,12 @@ static void fill_loading(struct pm_ahead *ahead, int64_t now)
     ahead->loading_at = now;
 }
 
-void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler,
+static bool may_run(struct pm_compiler *compiler, uint32_t advance_s)
+{
+    return compiler == NULL || pm_compiler_may_run(compiler, advance_s);
+}
+
+void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler, uint32_t advance_s,
                    const _Atomic bool *awaited, bool loads)
 {
     const int64_t start = pm_now();
@@ -68,8 +73,7 @@ void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler,
     const double spare =
         loads && ahead->loading > ahead->reserved ? ahead->loading - ahead->reserved : 0;
     const int64_t until = start + (int64_t)(spare > 0 ? spare : ahead->allowance.left);
-    for (int64_t now = start;
-         now < until && atomic_load(awaited) && (!compiler || pm_compiler_may_run(compiler));
+    for (int64_t now = start; now < until && atomic_load(awaited) && may_run(compiler, advance_s);
          now = pm_now()) {
         const struct timespec time =
             pm_timespec(now + LOOK_AGAIN < until ? now + LOOK_AGAIN : until);

@@ -52,9 +52,9 @@ void pm_ahead_finish(struct pm_ahead *ahead);
 bool pm_ahead_draw(struct pm_ahead *ahead, double chance, bool further);
 
 /* Waits until pm_ahead_done has cleared the flag, or for as long as may be waited, or until what is
- * awaited may not begin (pm_compiler_may_run; compiler NULL: it may). loads: nobody sees it
- * (pm_sampling_loads). */
-void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler,
+ * awaited, a job that has so much in advance, may not begin (pm_compiler_may_run; compiler NULL: it
+ * may). loads: nobody sees it (pm_sampling_loads). */
+void pm_ahead_wait(struct pm_ahead *ahead, struct pm_compiler *compiler, uint32_t advance_s,
                    const _Atomic bool *awaited, bool loads);
 
 /* Whether there is any of loading's time left. */

@@ -403,9 +403,10 @@ static void run_compile(struct pm_job *job)
 }
 
 /* Queues the compile of a batch, or of the record, that nobody makes yet. reserved: of the budget,
- * which it takes over; such a one is worth waiting for who has the queue. false: it could not be,
- * or somebody does. */
-static bool queue(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need, bool reserved)
+ * which it takes over; such a one is worth waiting for who has the queue. advance_s: the job's.
+ * false: it could not be, or somebody does. */
+static bool queue(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need, bool reserved,
+                  uint32_t advance_s)
 {
     struct pm_pipeline_batch *batch = batch_of(pipeline, index);
     uint32_t unmade = PM_UNMADE;
@@ -421,6 +422,7 @@ static bool queue(struct pm_pipeline *pipeline, uint32_t index, enum pm_need nee
                     .owner = pipeline,
                     .name = "counting variant",
                     .urgency = &batch->wanted,
+                    .advance_s = advance_s,
                     .impatient = !reserved},
             .pipeline = pipeline,
             .batch = index,
@@ -447,7 +449,7 @@ static bool want(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need
         return true;
     if (!may_want(&pipeline->device->pipelines->budget, need))
         return false;
-    (void)queue(pipeline, index, need, false);
+    (void)queue(pipeline, index, need, false, 0);
     return true;
 }
 
@@ -466,6 +468,12 @@ void pm_pipeline_want_record(struct pm_pipeline *pipeline)
 
 /* Of pipelines whose shader has one that was made ahead, so few get another: they add less. */
 #define FURTHER_SHARE (1 / 16.0)
+
+/* What is made while the game loads may have so many seconds of the compile threads' time in
+ * advance: a level's shaders come all at once, and are recorded when it is loaded. What they have
+ * in half a minute makes a level of 120 shaders (layer/session); the half of it is kept for shaders
+ * that have nothing. */
+static const uint8_t advance_s[PM_NEEDS] = {[PM_NEED_SHADER] = 20, [PM_NEED_BATCH] = 10};
 
 /* The least chance where there is any, for each that calls are sampled with: what has less cannot
  * stand for what it should, and just as much had all of its calls recorded twice. */
@@ -514,11 +522,12 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     pipeline->won = true;
     atomic_store(&pipeline->awaited, true);
-    if (!queue(pipeline, PREPARE, need, true)) {
+    const uint32_t advance = loads ? advance_s[need] : 0;
+    if (!queue(pipeline, PREPARE, need, true, advance)) {
         atomic_store(&pipeline->awaited, false);
         pm_variant_budget_refund(&pipelines->budget);
         return;
     }
     pm_object_set_ahead(module);
-    pm_ahead_wait(&pipelines->ahead, device->compiler, &pipeline->awaited, loads);
+    pm_ahead_wait(&pipelines->ahead, device->compiler, advance, &pipeline->awaited, loads);
 }

@@ -191,6 +191,61 @@ static void the_budget_is_kept(void **state)
     assert_int_equal(jobs[1].ran + jobs[1].dropped, 1);
 }
 
+struct timed_job {
+    struct test_job test;
+    int64_t created_at, began_at, ended_at;
+};
+
+static void run_timed(struct pm_job *job)
+{
+    struct timed_job *timed = (struct timed_job *)job;
+    timed->began_at = pm_now();
+    run(job);
+}
+
+/* Uses 0.1 seconds of a core more than a share of 0.04 allows. */
+static void run_too_long(struct pm_job *job)
+{
+    struct timed_job *timed = (struct timed_job *)job;
+    while ((double)pm_used_by_thread() <
+           0.5 * PM_SECOND + 0.04 * (double)(pm_now() - timed->created_at))
+        continue;
+    run(job);
+    timed->ended_at = pm_now();
+}
+
+/* Whoever may have time in advance does not wait for it, though others are wanted more, and has no
+ * more than that. */
+static void some_have_time_in_advance(void **state)
+{
+    (void)state;
+    enum { FIRST, MUCH, LITTLE, NONE, JOBS };
+    static const uint32_t advance_s[JOBS] = {[MUCH] = 10, [LITTLE] = 1};
+    struct timed_job jobs[JOBS];
+    pm_compiler_destroy(create(1, 100));
+    instance.config.limits.background_share = 0.04; /* 0.4 seconds at once */
+    instance.config.limits.creation_ms = 20;
+    instance.config.limits.loading_ms = 10000; /* others do not delay it */
+    struct pm_compiler *compiler = pm_compiler_create(&device);
+    for (int i = 0; i < JOBS; i++) {
+        init(&jobs[i].test, (uint32_t)i, NULL);
+        jobs[i].created_at = pm_now();
+        jobs[i].test.job.run = i == FIRST ? run_too_long : run_timed;
+        jobs[i].test.job.advance_s = advance_s[i];
+        assert_true(pm_compiler_queue(compiler, &jobs[i].test.job));
+        while (i == FIRST && pm_compiler_waiting(compiler) > 0)
+            usleep(1000);
+    }
+    pm_compiler_drain(compiler);
+    for (int i = MUCH; i < JOBS; i++)
+        assert_int_equal(jobs[i].test.place, jobs[i - 1].test.place + 1);
+    /* 0.1 seconds take 2.5, and 1.5 to all but the 0.04 of one. */
+    assert_true(jobs[LITTLE].began_at - jobs[FIRST].ended_at >= 14 * PM_SECOND / 10);
+    assert_true(jobs[NONE].began_at - jobs[FIRST].ended_at >= 24 * PM_SECOND / 10);
+    assert_true(pm_compiler_may_run(compiler, 0));
+    pm_compiler_destroy(compiler);
+}
+
 /* VkFFT's largest shader took a driver 777 seconds: at 0.05 that would be owed for four hours. */
 static void a_long_job_is_owed_for_minutes(void **state)
 {
@@ -316,6 +371,7 @@ int main(void)
         cmocka_unit_test(destroying_drops_what_waits_and_joins_what_runs),
         cmocka_unit_test(destroying_stops_what_runs),
         cmocka_unit_test(the_budget_is_kept),
+        cmocka_unit_test(some_have_time_in_advance),
         cmocka_unit_test(a_long_job_is_owed_for_minutes),
         cmocka_unit_test(the_queue_is_bounded),
         cmocka_unit_test(no_threads_means_no_jobs),

@@ -137,6 +137,45 @@ static void first_one_of_each_shader(void **state)
     assert_in_range(spooled_shaders(), SHADERS - 4, SHADERS);
 }
 
+/* Shaders `first` … of a level of five pipelines each, that are made before any frame and waited
+ * for, as long as background threads may use this share of a core; recorded, they are drawn. How
+ * much processor time making them took, in nanoseconds. */
+static int64_t play_loaded(uint32_t first, uint32_t shaders, double share)
+{
+    struct level level;
+    struct timespec before, after;
+    char text[32];
+    snprintf(text, sizeof text, "%.6f", share);
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "10000", 1);
+    setenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE", text, 1);
+    open_with("1", "1");
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
+    level_make(&level, &h, first, shaders, 5);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
+    submit(level_keep(&level, &h), SUBMISSIONS);
+    level_destroy(&level, &h);
+    pm_harness_close(&h);
+    unsetenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE");
+    unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
+    return (after.tv_sec - before.tv_sec) * PM_SECOND + after.tv_nsec - before.tv_nsec;
+}
+
+/* A level is recorded when it is loaded: what it needs is made by then, though that takes more than
+ * background threads may use in ten seconds. */
+static void a_level_has_time_in_advance(void **state)
+{
+    (void)state;
+    enum { SHADERS = 40 };
+    const double all = (double)play_loaded(SHADERS, SHADERS, 1);
+    assert_int_equal(spooled_shaders(), SHADERS);
+    /* Half as much again as there is at once. */
+    const double share = all / 1.5 / (10.0 * PM_SECOND);
+    play_loaded(0, SHADERS, share);
+    print_message("%zu of %d shaders were sampled, at a share of %.4f\n",
+                  spooled_shaders() - SHADERS, SHADERS, share);
+    assert_int_equal(spooled_shaders(), 2 * SHADERS);
+}
+
 static void nothing_is_made_ahead_without_time_for_it(void **state)
 {
     (void)state;
@@ -382,6 +421,7 @@ int main(void)
         PM_LAYERED_TEST(nor_longer_than_it_may),
         PM_LAYERED_TEST(nor_for_what_may_not_begin),
         PM_LAYERED_TEST(first_one_of_each_shader),
+        PM_LAYERED_TEST(a_level_has_time_in_advance),
         PM_LAYERED_TEST(nothing_is_made_ahead_without_time_for_it),
         PM_LAYERED_TEST(nor_for_a_game_that_keeps_nothing),
         PM_LAYERED_TEST(whoever_has_less_chance_counts_for_more),

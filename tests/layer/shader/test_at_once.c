@@ -142,26 +142,26 @@ static void they_have_the_first_right(void **unused)
     begin(0, 20, 40);
     pm_ahead_reserve(&ahead, MS);
     for (int i = 0; i < 3; i++)
-        pm_ahead_wait(&ahead, NULL, &never, true);
+        pm_ahead_wait(&ahead, NULL, 0, &never, true);
     assert_false(make(true, 9 * MS));
     assert_true(make(true, 8 * MS));
     assert_false(make(true, MS));
     /* Also where the game loads again. */
     ahead.loading_at -= 60 * PM_SECOND;
-    pm_ahead_wait(&ahead, NULL, &never, true);
+    pm_ahead_wait(&ahead, NULL, 0, &never, true);
     assert_true(make(true, 8 * MS));
     finish();
     /* What is less worth takes of the other half. */
     begin(0, 20, 40);
     pm_ahead_reserve(&ahead, MS);
     assert_true(make_at(true, false, 10 * MS, 10 * MS, 0));
-    pm_ahead_wait(&ahead, NULL, &never, true);
+    pm_ahead_wait(&ahead, NULL, 0, &never, true);
     assert_true(make(true, 8 * MS));
     finish();
     /* Not more than half. */
     begin(0, 20, 40);
     pm_ahead_reserve(&ahead, PM_SECOND);
-    pm_ahead_wait(&ahead, NULL, &never, true);
+    pm_ahead_wait(&ahead, NULL, 0, &never, true);
     assert_false(make(true, 21 * MS));
     assert_true(make(true, 20 * MS));
     finish();

@@ -61,7 +61,7 @@ static double waited(bool loads)
 {
     const _Atomic bool awaited = true;
     const int64_t start = pm_now();
-    pm_ahead_wait(&ahead, NULL, &awaited, loads);
+    pm_ahead_wait(&ahead, NULL, 0, &awaited, loads);
     return (double)(pm_now() - start) * 1e-6;
 }
 

@@ -76,7 +76,7 @@ static double sure_chance(const struct pm_sampling *sampling, const struct pm_pi
     const double left = pm_sampling_sure_left(sampling);
     if (!atomic_load(&pm_predicated_shader(pipeline)->told))
         return 4 * left;
-    return atomic_load(&pipeline->told) ? 0 : 4 * left - 2;
+    return atomic_load(&pipeline->told) ? 0 : 4 * left - 1;
 }
 
 /* What a call at the bind point is chosen with. The first of a shader, a pipeline or a recording is

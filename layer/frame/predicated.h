@@ -9,9 +9,9 @@
  * each submission inside a window: with p in all, as where everything is recorded anew, if a c is
  * no less than p. The first call of each shader is chosen for sure, so that all are covered, while
  * more than a quarter is left of PM_PREDICATED_SURE such calls, and below with what is left of it.
- * So is, while three quarters are left, the first call of each further pipeline of a shader, so
- * that few do not stand for many, and less and less until half is; until then also the first calls
- * of a recording that can be. Of the others p / a (1 + (TIMES - 1) a), where TIMES is
+ * So is, while half is left, the first call of each further pipeline of a shader, so that few do
+ * not stand for many, and less and less until a quarter is; and while half is left also the first
+ * calls of a recording that can be. Of the others p / a (1 + (TIMES - 1) a), where TIMES is
  * PM_PREDICATED_TIMES, so of all calls TIMES as many as are sampled at most; fewer when words
  * become scarce. Since a is no less than 4 p (variant_make.c), of a pipeline's calls it is little
  * more than a quarter, or 4 p where a is 1.

@@ -22,6 +22,8 @@ if [ -n "${PM_DXVK:-}" ]; then
     # Nothing else in their place: what they cannot do is to fail.
     export WINEDLLOVERRIDES="d3d8,d3d9,d3d10core,d3d11,dxgi=n;${WINEDLLOVERRIDES:-}"
 fi
+# One test after the other, so that lines come in one order.
+export WINETEST_NO_MT_D3D=1
 # Into a file: Wine's services and its desktop, which the first program begins and which outlive it, hold what they inherit.
 PM_WINE_TEST=$functions wine "$folder/${dll}_test.exe" "$file" >"$beside/said" 2>&1
 status=$?

@@ -167,13 +167,22 @@ static void expose_called(struct exposing *e, const struct pm_ir_instr *call)
             expose(e, global->result);
 }
 
+/* Whether it tells its operands' bits, or so much of them as what is being found is about. */
+static bool tells(const struct exposing *e, const struct pm_ir_instr *instr)
+{
+    const bool of_signs = e->fact == PM_FLOAT_EXPOSED_SIGN;
+    if (pm_float_is_arithmetic(e->p, instr))
+        return of_signs ? !pm_float_permits_signs(e->p, instr) : !pm_float_permits(e->p, instr);
+    if (asks_for_number(instr))
+        return !of_signs;
+    return !is_blind(instr) && !hands_on(instr);
+}
+
 static void find_exposed(struct exposing *e, const struct pm_ir_function *function)
 {
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
-            bool arithmetic = pm_float_is_arithmetic(e->p, i);
-            bool all = arithmetic ? !pm_float_permits(e->p, i)
-                                  : asks_for_number(i) || (!is_blind(i) && !hands_on(i));
+            const bool all = tells(e, i);
             if (i->opcode == SpvOpFunctionCall)
                 expose_called(e, i);
             for (uint32_t o = 0; o < i->operand_count; o++)
@@ -281,9 +290,9 @@ static bool is_number(const struct pm_ir_instr *constant)
            (pm_ir_operand_word(&constant->operands[0]) & 0x7f800000) != 0;
 }
 
-/* What arithmetic with permission does with operand `index`. A sum with a number has no zero's
- * sign. A product with a zero that is known is +0, but S computes others, where a zero's sign is
- * not what it was: (c + 0) * x without the sum, or select(b, 0, y) * x. */
+/* What arithmetic that permits that zeroes have no signs does with operand `index`. A sum with a
+ * number has no zero's sign. A product with a zero that is known is +0, but S computes others,
+ * where a zero's sign is not what it was: (c + 0) * x without the sum, or select(b, 0, y) * x. */
 static enum sight arithmetic_sight(const struct pm_float_permission *p,
                                    const struct pm_ir_instr *instr, uint32_t index)
 {
@@ -326,7 +335,7 @@ static enum sight sight_of(const struct pm_float_permission *p, const struct pm_
     if (tells_integer(instr, index))
         return SEES;
     if (pm_float_is_arithmetic(p, instr))
-        return pm_float_permits(p, instr) ? arithmetic_sight(p, instr, index) : SEES;
+        return pm_float_permits_signs(p, instr) ? arithmetic_sight(p, instr, index) : SEES;
     if (instr->opcode == SpvOpStore)
         return is_own(pm_ir_operand_instr(instr, 0)) ? LOSES : SEES;
     if (instr->opcode == SpvOpImageWrite)
@@ -365,6 +374,8 @@ bool pm_float_find_exposed(struct pm_float_permission *p, const struct pm_ir_fun
     e.work = pm_arena_zalloc(arena, p->id_count, sizeof(struct pm_ir_def *));
     if (!e.work)
         return false;
+    find_exposed(&e, function);
+    e.fact = PM_FLOAT_EXPOSED_SIGN;
     find_exposed(&e, function);
     e.fact = PM_FLOAT_SIGNED;
     find_signed(&e, function);

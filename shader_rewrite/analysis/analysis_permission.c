@@ -3,17 +3,6 @@
 #include <math.h>
 #include <spirv/unified1/GLSL.std.450.h>
 
-/* SPV_KHR_float_controls2 */
-enum {
-    CAPABILITY_FLOAT_CONTROLS_2 = 6029,
-    MODE_FAST_MATH_DEFAULT = 6028,
-    FAST_NOT_NAN = 1,
-    FAST_NOT_INF = 2,
-    FAST_NO_SIGNED_ZERO = 4,
-    FAST_CONTRACT = 0x10000,
-    FAST_PERMITS = FAST_NOT_NAN | FAST_NOT_INF | FAST_NO_SIGNED_ZERO,
-};
-
 const struct pm_ir_instr *pm_scalar_type(const struct pm_ir_instr *type)
 {
     while (type && (type->opcode == SpvOpTypeVector || type->opcode == SpvOpTypeMatrix))
@@ -92,18 +81,53 @@ bool pm_float_is_arithmetic(const struct pm_float_permission *p, const struct pm
     }
 }
 
+/* What is said of an instruction: by itself, or by all the types of floats in it. */
+static struct pm_float_flags flags_of(const struct pm_float_permission *p,
+                                      const struct pm_ir_instr *instr)
+{
+    if (pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH))
+        return p->flags[instr->result->id];
+    struct pm_float_flags flags = {PM_FLOAT_ALL_FLAGS, 0};
+    const int width = number_width(pm_ir_type_of(instr)); /* of a float in disguise, too */
+    for (uint32_t o = 0; o <= instr->operand_count; o++) {
+        const struct pm_ir_instr *of = o ? pm_ir_operand_instr(instr, o - 1) : NULL;
+        const int w = o ? (of ? pm_float_width(pm_ir_type_of(of)) : -1) : width;
+        if (w < 0)
+            continue;
+        flags.allowed &= p->width_flags[w].allowed;
+        flags.assumed |= p->width_flags[w].assumed;
+    }
+    return flags;
+}
+
+/* What of PM_FLOAT_PERMITS is permitted, by the shader and by the configuration. */
+static uint8_t permitted_flags(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    if (!instr->result || number_width(pm_ir_type_of(instr)) < 0 ||
+        p->mode == PM_FLOAT_ZERO_NEVER ||
+        (pm_float_has(p, instr->result, PM_FLOAT_NO_CONTRACTION) && !pm_is_move(instr)))
+        return 0;
+    const uint8_t allowed = flags_of(p, instr).allowed;
+    if (p->mode == PM_FLOAT_ZERO_ALLOW)
+        return allowed & PM_FLOAT_CONTRACTS ? PM_FLOAT_PERMITS : 0;
+    return allowed & PM_FLOAT_PERMITS;
+}
+
 bool pm_float_permits(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
-    int width = instr->result ? pm_float_width(pm_ir_type_of(instr)) : -1;
-    if (width < 0 || p->mode == PM_FLOAT_ZERO_NEVER ||
-        pm_float_has(p, instr->result, PM_FLOAT_NO_CONTRACTION))
-        return false;
-    if (p->mode == PM_FLOAT_ZERO_ALLOW)
-        return !pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH) ||
-               pm_float_has(p, instr->result, PM_FLOAT_CONTRACTS);
-    if (pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH))
-        return pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH_PERMITS);
-    return p->width_permits[width];
+    return pm_float_width(pm_ir_type_of(instr)) >= 0 &&
+           permitted_flags(p, instr) == PM_FLOAT_PERMITS;
+}
+
+bool pm_float_permits_signs(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    return permitted_flags(p, instr) & PM_FLOAT_NO_SIGNED_ZERO;
+}
+
+bool pm_float_may_lose_signs(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    return pm_float_permits_signs(p, instr) ||
+           (flags_of(p, instr).assumed & PM_FLOAT_NO_SIGNED_ZERO);
 }
 
 bool pm_float_takes_zero(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
@@ -111,9 +135,15 @@ bool pm_float_takes_zero(const struct pm_float_permission *p, const struct pm_ir
     return pm_float_permits(p, instr) && !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED);
 }
 
+bool pm_float_takes_plus(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    return pm_float_permits_signs(p, instr) &&
+           !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED_SIGN);
+}
+
 bool pm_float_is_signed(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    return def->id >= p->id_count || pm_float_has(p, def, PM_FLOAT_EXPOSED | PM_FLOAT_SIGNED);
+    return def->id >= p->id_count || pm_float_has(p, def, PM_FLOAT_EXPOSED_SIGN | PM_FLOAT_SIGNED);
 }
 
 bool pm_float_flushes(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
@@ -124,78 +154,126 @@ bool pm_float_flushes(const struct pm_float_permission *p, const struct pm_ir_in
 
 bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_ir_def *def)
 {
-    int width = def->instr ? number_width(pm_ir_type_of(def->instr)) : -1;
-    if (width < 0 || pm_float_is_signed(p, def) || p->mode == PM_FLOAT_ZERO_NEVER)
-        return false;
-    if (pm_float_is_arithmetic(p, def->instr))
-        return pm_float_permits(p, def->instr);
-    return p->mode == PM_FLOAT_ZERO_ALLOW || p->width_permits[width];
+    return def->instr && !pm_float_is_signed(p, def) && pm_float_permits_signs(p, def->instr);
 }
 
 /* ---- what the module declares ---- */
 
-/* The mask of fast-math bits in a constant; 0 when it is none. */
-static uint32_t mask_of(const struct pm_ir_instr *constant)
+static uint8_t flags_of_mask(uint32_t mask)
 {
-    bool plain = constant && constant->opcode == SpvOpConstant;
-    return plain ? pm_ir_operand_word(&constant->operands[0]) : 0;
+    return (uint8_t)((mask & SpvFPFastMathModeNotNaNMask ? PM_FLOAT_NO_NAN : 0) |
+                     (mask & SpvFPFastMathModeNotInfMask ? PM_FLOAT_NO_INFINITY : 0) |
+                     (mask & SpvFPFastMathModeNSZMask ? PM_FLOAT_NO_SIGNED_ZERO : 0) |
+                     (mask & SpvFPFastMathModeAllowContractMask ? PM_FLOAT_CONTRACTS : 0));
 }
 
+static struct pm_float_flags read_mask(uint32_t mask)
+{
+    const uint8_t flags = flags_of_mask(mask);
+    return (struct pm_float_flags){flags,
+                                   mask & SpvFPFastMathModeFastMask ? PM_FLOAT_ALL_FLAGS : flags};
+}
+
+/* A constant's mask, where it is one that says so now. */
+static struct pm_float_flags read_constant(const struct pm_ir_instr *constant)
+{
+    if (constant && constant->opcode == SpvOpConstant)
+        return read_mask(pm_ir_operand_word(&constant->operands[0]));
+    if (constant && constant->opcode == SpvOpConstantNull)
+        return read_mask(0);
+    return (struct pm_float_flags){0, PM_FLOAT_ALL_FLAGS};
+}
+
+/* Of what is said more than once. */
+static void say(struct pm_float_flags *flags, struct pm_float_flags more, bool again)
+{
+    flags->allowed = again ? flags->allowed & more.allowed : more.allowed;
+    flags->assumed = again ? flags->assumed | more.assumed : more.assumed;
+}
+
+/* The widths that have a default of their own; where one has, none of the others has flags. */
+static void read_defaults(struct pm_float_permission *p)
+{
+    const struct pm_ir_instr *first = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first;
+    bool any = false, said[3] = {false};
+    for (const struct pm_ir_instr *i = first; i; i = i->next)
+        any |= pm_ir_operand_word(&i->operands[1]) == SpvExecutionModeFPFastMathDefault;
+    for (int w = 0; any && w < 3; w++)
+        p->width_flags[w] = (struct pm_float_flags){0, 0};
+    for (const struct pm_ir_instr *i = first; i; i = i->next) {
+        if (pm_ir_operand_word(&i->operands[1]) != SpvExecutionModeFPFastMathDefault ||
+            i->operand_count < 4)
+            continue;
+        const int w = pm_float_width(pm_ir_operand_instr(i, 2));
+        if (w < 0)
+            continue;
+        say(&p->width_flags[w], read_constant(pm_ir_operand_instr(i, 3)), said[w]);
+        said[w] = true;
+    }
+}
+
+/* Vulkan: what SPIR-V says nothing of has all flags, but for what SignedZeroInfNanPreserve takes.
+ */
 static void read_modes(struct pm_float_permission *p)
 {
-    bool controls2 = false;
-    for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_CAPABILITY].first; i;
-         i = i->next)
-        controls2 |= i->opcode == SpvOpCapability &&
-                     pm_ir_operand_word(&i->operands[0]) == CAPABILITY_FLOAT_CONTROLS_2;
-    /* What float controls 2 leave to their default is known only where a default is declared. */
     for (int w = 0; w < 3; w++)
-        p->width_permits[w] = !controls2;
+        p->width_flags[w] = (struct pm_float_flags){PM_FLOAT_ALL_FLAGS, PM_FLOAT_ALL_FLAGS};
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first; i;
          i = i->next) {
-        uint32_t mode = pm_ir_operand_word(&i->operands[1]);
+        const uint32_t mode = pm_ir_operand_word(&i->operands[1]);
         const bool preserves = mode == SpvExecutionModeSignedZeroInfNanPreserve;
-        if ((preserves || mode == SpvExecutionModeDenormFlushToZero) && i->operand_count > 2) {
-            uint32_t width = pm_ir_operand_word(&i->operands[2]);
-            int w = width == 16 ? 0 : width == 32 ? 1 : 2;
-            if (width == 16 || width == 32 || width == 64)
-                *(preserves ? &p->width_permits[w] : &p->width_flushes[w]) = !preserves;
-        } else if (mode == MODE_FAST_MATH_DEFAULT && i->operand_count > 3) {
-            int width = pm_float_width(pm_ir_operand_instr(i, 2));
-            if (width >= 0)
-                p->width_permits[width] =
-                    (mask_of(pm_ir_operand_instr(i, 3)) & FAST_PERMITS) == FAST_PERMITS;
-        }
+        if ((!preserves && mode != SpvExecutionModeDenormFlushToZero) || i->operand_count < 3)
+            continue;
+        const uint32_t width = pm_ir_operand_word(&i->operands[2]);
+        const int w = width == 16 ? 0 : width == 32 ? 1 : 2;
+        if (width != 16 && width != 32 && width != 64)
+            continue;
+        if (preserves)
+            p->width_flags[w] = (struct pm_float_flags){PM_FLOAT_CONTRACTS, PM_FLOAT_CONTRACTS};
+        else
+            p->width_flushes[w] = true;
     }
+    read_defaults(p);
 }
 
 bool pm_float_keeps_signs(const struct pm_ir_module *module, uint32_t bits)
 {
     struct pm_float_permission p = {.module = module};
     read_modes(&p);
-    return !p.width_permits[bits == 16 ? 0 : bits == 32 ? 1 : 2];
+    const uint8_t allowed = p.width_flags[bits == 16 ? 0 : bits == 32 ? 1 : 2].allowed;
+    return (allowed & PM_FLOAT_PERMITS) != PM_FLOAT_PERMITS;
+}
+
+static void decorate(struct pm_float_permission *p, uint32_t id, uint8_t facts,
+                     struct pm_float_flags flags)
+{
+    if (id >= p->id_count)
+        return;
+    if (facts & PM_FLOAT_FAST_MATH)
+        say(&p->flags[id], flags, p->facts[id] & PM_FLOAT_FAST_MATH);
+    p->facts[id] |= facts;
+}
+
+static void read_decoration(struct pm_float_permission *p, const struct pm_ir_instr *i)
+{
+    const uint32_t target = pm_ir_operand_id(&i->operands[0]);
+    const uint32_t decoration = pm_ir_operand_word(&i->operands[1]);
+    if (decoration == SpvDecorationNoContraction)
+        decorate(p, target, PM_FLOAT_NO_CONTRACTION, (struct pm_float_flags){0});
+    else if (decoration == SpvDecorationFPFastMathMode && i->operand_count > 2)
+        decorate(p, target, PM_FLOAT_FAST_MATH, read_mask(pm_ir_operand_word(&i->operands[2])));
 }
 
 static void read_decorations(struct pm_float_permission *p)
 {
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_ANNOTATION].first; i;
          i = i->next) {
-        if (i->opcode != SpvOpDecorate || i->operand_count < 2)
-            continue;
-        uint32_t target = pm_ir_operand_id(&i->operands[0]);
-        uint32_t decoration = pm_ir_operand_word(&i->operands[1]);
-        if (target >= p->id_count)
-            continue;
-        if (decoration == SpvDecorationNoContraction)
-            p->facts[target] |= PM_FLOAT_NO_CONTRACTION;
-        if (decoration != SpvDecorationFPFastMathMode || i->operand_count < 3)
-            continue;
-        uint32_t mask = pm_ir_operand_word(&i->operands[2]);
-        p->facts[target] |= PM_FLOAT_FAST_MATH;
-        if ((mask & FAST_PERMITS) == FAST_PERMITS)
-            p->facts[target] |= PM_FLOAT_FAST_MATH_PERMITS;
-        if (mask & FAST_CONTRACT)
-            p->facts[target] |= PM_FLOAT_CONTRACTS;
+        const uint32_t group = i->operand_count ? pm_ir_operand_id(&i->operands[0]) : p->id_count;
+        if (i->opcode == SpvOpDecorate && i->operand_count > 1)
+            read_decoration(p, i);
+        for (uint32_t o = 1;
+             i->opcode == SpvOpGroupDecorate && group < p->id_count && o < i->operand_count; o++)
+            decorate(p, pm_ir_operand_id(&i->operands[o]), p->facts[group], p->flags[group]);
     }
 }
 
@@ -205,7 +283,8 @@ bool pm_float_permission_compute(struct pm_float_permission *p, const struct pm_
 {
     *p = (struct pm_float_permission){.module = module, .mode = mode, .id_count = module->bound};
     p->facts = pm_arena_zalloc(arena, p->id_count, sizeof(*p->facts));
-    if (!p->facts)
+    p->flags = pm_arena_zalloc(arena, p->id_count, sizeof(*p->flags));
+    if (!p->facts || !p->flags)
         return false;
     for (const struct pm_ir_instr *i = module->sections[PM_IR_SECTION_IMPORT].first; i; i = i->next)
         if (pm_ir_imports_glsl(i))

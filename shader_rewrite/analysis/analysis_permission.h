@@ -18,6 +18,11 @@
  * Without permission a product with a zero is folded where the other factor is finite
  * (analysis_ranges.h): it is a zero, of a sign that may be known.
  *
+ * SPV_KHR_float_controls2 says each apart, for all instructions with a type and for one: whether
+ * there are NaN, whether there are infinities, and whether zeroes have signs. 0 * x = 0 needs all
+ * three, that +0 may stand for -0 only the last; so much translation layers for Direct3D allow
+ * where they may. Of what is said twice, or not to be read, that is allowed which is beyond doubt.
+ *
  * Facts are by id, for the ids that the module has when they are computed.
  * Thread safety: as the module.
  */
@@ -26,13 +31,20 @@
 #include "base/config.h" /* enum pm_float_zero */
 #include "shader_rewrite/analysis/analysis_ranges.h"
 
+/* Bits of enum pm_float_flag (analysis_exposed.h). */
+struct pm_float_flags {
+    uint8_t allowed; /* for sure */
+    uint8_t assumed; /* by a compiler, perhaps */
+};
+
 struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
-    bool width_permits[3];         /* 16, 32 and 64 bits */
-    bool width_flushes[3];         /* likewise: the module declares DenormFlushToZero */
-    uint8_t *facts;                /* by id; analysis_exposed.h */
-    const struct pm_range *ranges; /* by id */
+    struct pm_float_flags width_flags[3]; /* 16, 32 and 64 bits, where nothing else is said */
+    bool width_flushes[3];                /* likewise: the module declares DenormFlushToZero */
+    struct pm_float_flags *flags;         /* by id, of those with PM_FLOAT_FAST_MATH */
+    uint8_t *facts;                       /* by id; analysis_exposed.h */
+    const struct pm_range *ranges;        /* by id */
     uint32_t id_count;
     uint32_t glsl; /* id of GLSL.std.450's import; 0: none */
 };
@@ -47,12 +59,17 @@ bool pm_float_permission_compute(struct pm_float_permission *permission,
 bool pm_float_permits(const struct pm_float_permission *permission,
                       const struct pm_ir_instr *instr);
 
-/* Whether the signs of zeroes of floats of so many bits are to be kept, by what the module declares
- * for all of its instructions: then no more than +0 counts as zero. */
+/* Whether signs of zeroes, infinities or NaN of floats of so many bits are to be kept, by what the
+ * module declares for all of its instructions that say nothing else: then no more than +0 counts as
+ * zero, of which more follows where 0 * x need not be 0. */
 bool pm_float_keeps_signs(const struct pm_ir_module *module, uint32_t bits);
 
 /* Whether this instruction, where a factor in it is zero, may be taken for 0 (+0) there. */
 bool pm_float_takes_zero(const struct pm_float_permission *permission,
+                         const struct pm_ir_instr *instr);
+
+/* Whether +0 may be taken for -0 in what this instruction computes, whatever else it permits. */
+bool pm_float_takes_plus(const struct pm_float_permission *permission,
                          const struct pm_ir_instr *instr);
 
 /* Whether this float arithmetic instruction makes zeroes of denormals, by what the module declares;

@@ -101,12 +101,20 @@ static double sum_down(double a, double b)
     return s - a == b && s - b == a ? s : nextafter(s, -(double)INFINITY);
 }
 
+static bool is_zero(struct pm_range r)
+{
+    return r.low == 0 && r.high == 0 && !r.nan;
+}
+
+/* A compiler may leave out what it knows to be zero, and with it what makes -0 be +0 (seen:
+ * lavapipe). */
 static struct pm_range sum(struct pm_range a, struct pm_range b)
 {
+    const bool left_out = (is_zero(a) && b.minus_zero) || (is_zero(b) && a.minus_zero);
     const bool opposite = (a.high == (double)INFINITY && b.low == -(double)INFINITY) ||
                           (a.low == -(double)INFINITY && b.high == (double)INFINITY);
     return rounded(sum_down(a.low, b.low), -sum_down(-a.high, -b.high), a.nan || b.nan || opposite,
-                   a.minus_zero && b.minus_zero);
+                   (a.minus_zero && b.minus_zero) || left_out);
 }
 
 /* A bound of a product: what is infinite times 0 is said apart. */
@@ -475,11 +483,11 @@ static struct pm_range instr_range(struct finding *f, const struct pm_ir_instr *
                : pm_range_any();
 }
 
-/* What has permission may have another zero's sign in S. */
+/* Where signs may be lost another zero may be in the driver's code, or in S. */
 static struct pm_range sure_range(const struct finding *f, const struct pm_ir_instr *instr,
                                   struct pm_range r)
 {
-    if (pm_float_is_arithmetic(f->p, instr) && pm_float_permits(f->p, instr))
+    if (pm_float_is_arithmetic(f->p, instr) && pm_float_may_lose_signs(f->p, instr))
         r.minus_zero = pm_range_has_zero(r);
     return r;
 }

@@ -2,6 +2,8 @@
 
 #include "shader_rewrite/ir/ir_builder.h"
 
+#include <string.h>
+
 #include "tests/cmocka_includes.h"
 
 struct pm_words pm_test_preserving(const struct pm_words *words)
@@ -21,5 +23,42 @@ struct pm_words pm_test_preserving(const struct pm_words *words)
     if (!pm_ir_emit(module, &out, &error))
         fail_msg("%s", error.message);
     pm_ir_module_destroy(module);
+    return out;
+}
+
+static const char controls2[] = "SPV_KHR_float_controls2";
+
+static bool is_of_controls2(const struct pm_ir_instr *i)
+{
+    switch (i->opcode) {
+    case SpvOpCapability:
+        return pm_ir_operand_word(&i->operands[0]) == SpvCapabilityFloatControls2;
+    case SpvOpExtension:
+        return strcmp(pm_ir_operand_text(&i->operands[0]), controls2) == 0;
+    case SpvOpExecutionModeId:
+        return pm_ir_operand_word(&i->operands[1]) == SpvExecutionModeFPFastMathDefault;
+    default:
+        return i->opcode == SpvOpDecorate &&
+               pm_ir_operand_word(&i->operands[1]) == SpvDecorationFPFastMathMode;
+    }
+}
+
+struct pm_words pm_test_without_controls2(const struct pm_words *words)
+{
+    struct pm_error error = {0};
+    struct pm_words without, out;
+    struct pm_ir_module *module = pm_ir_parse(words->data, words->count, &error);
+    assert_non_null(module);
+    for (int s = 0; s < PM_IR_SECTIONS; s++)
+        for (struct pm_ir_instr *i = module->sections[s].first, *next; i; i = next) {
+            next = i->next;
+            if (is_of_controls2(i))
+                pm_ir_remove(i);
+        }
+    if (!pm_ir_emit(module, &without, &error))
+        fail_msg("%s", error.message);
+    pm_ir_module_destroy(module);
+    out = pm_test_preserving(&without);
+    pm_words_finish(&without);
     return out;
 }

@@ -73,7 +73,7 @@ static void fold_dot(struct pm_zero_folding *f)
             return;
         plus = plus && pm_zero_is_known(product) && product.bits == 0;
     }
-    f->out.c[0] = plus || f->permitted ? plus_zero : any_zero;
+    f->out.c[0] = plus || f->plus ? plus_zero : any_zero;
 }
 
 /* Products with a matrix, as a whole. */
@@ -85,7 +85,7 @@ static void fold_matrix(struct pm_zero_folding *f)
     if ((zero_a && (f->permitted || zero_b || pm_float_is_finite(p, f->defs[1]))) ||
         (zero_b && (f->permitted || pm_float_is_finite(p, f->defs[0]))))
         for (uint32_t i = 0; i < f->out.components; i++)
-            f->out.c[i] = f->permitted ? plus_zero : any_zero;
+            f->out.c[i] = f->plus ? plus_zero : any_zero;
 }
 
 /* A known number by another where that is a float exactly. */
@@ -281,6 +281,7 @@ struct pm_zero_value pm_zero_fold(const struct pm_zero_lookup *lookup,
     if (unset)
         return pm_zero_value_all(type, PM_ZERO_UNSET);
     f.permitted = pm_float_takes_zero(lookup->permission, instr);
+    f.plus = pm_float_takes_plus(lookup->permission, instr);
     if (glsl)
         pm_zero_fold_glsl(&f, glsl);
     else

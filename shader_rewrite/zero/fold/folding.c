@@ -30,7 +30,8 @@ void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
     bool exact = pm_zero_fold_all_are(zeroes, (uint64_t)1 << (f->width - 1));
     bool signed_zero = pm_float_is_signed(f->lookup->permission, f->instr->result);
     bool flushes = pm_float_flushes(f->lookup->permission, f->instr);
-    if (!f->permitted || (signed_zero && !exact && !pm_zero_fold_all_are(zeroes, 0)) ||
+    if (!f->plus || (signed_zero && exact && !f->permitted) ||
+        (signed_zero && !exact && !pm_zero_fold_all_are(zeroes, 0)) ||
         (flushes && (exact || !signed_zero))) /* plus_zero keeps a sum */
         return;
     struct pm_zero_value sum = f->out;
@@ -43,7 +44,7 @@ void pm_zero_fold_same_plus(struct pm_zero_folding *f, uint32_t index,
 void pm_zero_fold_sum_with(struct pm_zero_folding *f, uint32_t index,
                            const struct pm_zero_value *zeroes)
 {
-    if (f->permitted || !pm_zero_fold_all_are(zeroes, 0))
+    if (f->permitted || f->out.same || !pm_zero_fold_all_are(zeroes, 0))
         return;
     struct pm_zero_value sum = f->out;
     pm_zero_fold_same(f, index);
@@ -136,7 +137,7 @@ bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar
     if (finite && sign_a != PM_FLOAT_EITHER_SIGN && sign_b != PM_FLOAT_EITHER_SIGN)
         *product = pm_zero_constant(sign_a == sign_b ? 0 : sign);
     else
-        *product = f->permitted ? plus_zero : any_zero;
+        *product = f->plus ? plus_zero : any_zero;
     return true;
 }
 

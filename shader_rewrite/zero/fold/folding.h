@@ -23,6 +23,7 @@ struct pm_zero_folding {
     const struct pm_zero_lookup *lookup;
     const struct pm_ir_instr *instr;
     bool permitted; /* 0 * x may be taken for +0 */
+    bool plus;      /* +0 may be taken for -0; it is where `permitted` is */
     uint32_t width; /* bits of the operands' scalar type (the last operand's) */
     struct pm_zero_value operands[4];
     struct pm_ir_def *defs[4];

@@ -183,6 +183,8 @@ static void test_arithmetic(void **state)
     check("%v = OpFSub %float %f3 %unit\n", true, PLUS);
     check("%v = OpFSub %float %minus %unit\n", true, MINUS);
     check("%v = OpFSub %float %f1 %unit\n", true, PLUS);
+    check("%v = OpFMul %float %count %none\n%s = OpFAdd %float %v %f0\n", true, EITHER);
+    check("%v = OpFMul %float %count %none\n%s = OpFAdd %float %v %count\n", true, PLUS);
     check("%v = OpFNegate %float %count\n", true, EITHER);
     check("%v = OpFNegate %float %f3\n", true, MINUS);
     check("%v = OpFDiv %float %unit %f3\n", true, EITHER);

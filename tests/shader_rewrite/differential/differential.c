@@ -12,7 +12,12 @@
 
 void differential_create(struct differential *d)
 {
-    pm_gpu_create(&d->gpu);
+    differential_create_with(d, &(struct pm_gpu_options){0});
+}
+
+void differential_create_with(struct differential *d, const struct pm_gpu_options *options)
+{
+    pm_gpu_create_with(&d->gpu, options);
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.floats), &d->floats);
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.uints), &d->uints);
     pm_gpu_buffer_create(&d->gpu, sizeof(d->inputs.vectors), &d->vectors);

@@ -16,6 +16,7 @@ struct differential {
 };
 
 void differential_create(struct differential *d);
+void differential_create_with(struct differential *d, const struct pm_gpu_options *options);
 /* Fills the inputs from the seed. Three fragment shaders in four have a depth test, which changes
  * nothing: lavapipe compiles such a one once, and others twice, as pixels of whole blocks and as
  * others. */

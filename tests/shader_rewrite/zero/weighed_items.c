@@ -39,6 +39,8 @@ static const char frame[] =
     "%%places = OpConstant %%uint %u\n%%f1_5 = OpConstant %%float 1.5\n"
     "%%f0 = OpConstant %%float 0\n%%minus = OpConstant %%float -1\n"
     "%%minus2 = OpConstant %%float -2\n%%float2 = OpTypeVector %%float 2\n"
+    "%%less0 = OpConstant %%float -0.0\n%%u4 = OpConstant %%uint 4\n%%u7 = OpConstant %%uint 7\n"
+    "%%contract = OpConstant %%uint 0x70008\n%%contract4 = OpConstant %%uint 0x7000c\n"
     "%%floats = OpTypeRuntimeArray %%float\n%%float4s = OpTypeRuntimeArray %%float4\n"
     "%%bool = OpTypeBool\n%%ints = OpTypeArray %%uint %%places\n"
     "%%block = OpTypeStruct %%floats\n%%block4 = OpTypeStruct %%float4s\n"

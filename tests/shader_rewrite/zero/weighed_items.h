@@ -13,7 +13,9 @@ enum {
 };
 
 /* In the body %i is the item, %w its weight, %v its vector with %x and %c the first and last of it;
- * %to0 to %to2 are where its results go. */
+ * %to0 to %to2 are where its results go. Masks for SPV_KHR_float_controls2: %u0, %u4 (zeroes have
+ * no signs), %u7 (nor are there NaN or infinities), %contract and %contract4 (and all that is not
+ * exact). */
 struct pm_words weighed_assemble(const char *capabilities, const char *modes,
                                  const char *decorations, const char *body);
 

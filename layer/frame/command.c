@@ -258,7 +258,7 @@ static bool begin_twice(struct pm_command *command)
     command->predicated = calloc(1, sizeof *command->predicated);
     if (command->predicated == NULL)
         return false;
-    /* The other half is for shaders (predicated.c). */
+    /* The other half is for shaders and their further pipelines (predicated.c). */
     if (pm_sampling_sure_left(command->device->sampling) > 0.5)
         command->predicated->sure = pm_command_reserve_sure(command, PM_PREDICATED_FIRST);
     for (int point = 0; point < PM_BIND_POINTS; point++)

@@ -2,10 +2,10 @@
  * An instance's PGO database. The first device maps it where it lies packed on the disk, which
  * takes no time (profile/packed_database.h). Where it does not (another version packed it, or the
  * cache was cleaned or cannot be written) it is packed on a device's compile thread, within
- * limits.background_share, about a second later: what the game waits for is made before; that is so
- * of sessions that only sample, too. Until then sessions do what they do without a database, and
- * what is bound waits for its specialized shaders; shaders whose records are made until then are
- * sampled unsteered.
+ * limits.background_share, about a second later, or some twenty where the program loaded much: what
+ * the game waits for is made before; that is so of sessions that only sample, too. Until then
+ * sessions do what they do without a database, and what is bound waits for its specialized shaders;
+ * shaders whose records are made until then are sampled unsteered.
  *
  * Thread safety: any thread, but for what says whose it is.
  */

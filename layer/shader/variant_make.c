@@ -473,7 +473,7 @@ void pm_pipeline_want_record(struct pm_pipeline *pipeline)
  * advance: a level's shaders come all at once, and are recorded when it is loaded. What they have
  * in half a minute makes a level of 120 shaders (layer/session); the half of it is kept for shaders
  * that have nothing. */
-static const uint8_t advance_s[PM_NEEDS] = {[PM_NEED_SHADER] = 20, [PM_NEED_BATCH] = 10};
+static const uint8_t may_have_advance_s[PM_NEEDS] = {[PM_NEED_SHADER] = 20, [PM_NEED_BATCH] = 10};
 
 /* The least chance where there is any, for each that calls are sampled with: what has less cannot
  * stand for what it should, and just as much had all of its calls recorded twice. */
@@ -522,7 +522,7 @@ void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool lo
         return;
     pipeline->won = true;
     atomic_store(&pipeline->awaited, true);
-    const uint32_t advance = loads ? advance_s[need] : 0;
+    const uint32_t advance = loads ? may_have_advance_s[need] : 0;
     if (!queue(pipeline, PREPARE, need, true, advance)) {
         atomic_store(&pipeline->awaited, false);
         pm_variant_budget_refund(&pipelines->budget);

@@ -201,9 +201,28 @@ static void find_exposed(struct exposing *e, const struct pm_ir_function *functi
 
 enum sight {
     SEES,   /* a zero's sign */
+    STORES, /* it, for others */
     PASSES, /* it on, so that it matters if the result's does */
     LOSES,  /* it */
 };
+
+/* Memory of the device, or another stage's input. What the shader itself reads there is found by
+ * its loads; of shared memory other invocations' are not. */
+static bool is_for_others(const struct pm_ir_instr *pointer)
+{
+    const struct pm_ir_instr *type = pointer ? pm_ir_type_of(pointer) : NULL;
+    if (!type || type->opcode != SpvOpTypePointer)
+        return false;
+    switch (pm_ir_operand_word(&type->operands[0])) {
+    case SpvStorageClassStorageBuffer:
+    case SpvStorageClassUniform:
+    case SpvStorageClassPhysicalStorageBuffer:
+    case SpvStorageClassOutput:
+        return true;
+    default:
+        return false;
+    }
+}
 
 /* Of memory that others read; an image may have a format without signs, where that is known. */
 static bool keeps_signs(const struct pm_ir_instr *write)
@@ -290,12 +309,25 @@ static bool is_number(const struct pm_ir_instr *constant)
            (pm_ir_operand_word(&constant->operands[0]) & 0x7f800000) != 0;
 }
 
+/* Whether operand `index` is a factor of its own square, which has but one sign. */
+static bool is_squared(const struct pm_float_permission *p, const struct pm_ir_instr *instr,
+                       uint32_t index)
+{
+    const bool fused = pm_glsl_of(p, instr) == GLSLstd450Fma;
+    const uint32_t first = fused ? 2 : 0;
+    return (fused || instr->opcode == SpvOpFMul || instr->opcode == SpvOpDot) &&
+           (index == first || index == first + 1) &&
+           instr->operands[first].def == instr->operands[first + 1].def;
+}
+
 /* What arithmetic that permits that zeroes have no signs does with operand `index`. A sum with a
  * number has no zero's sign. A product with a zero that is known is +0, but S computes others,
  * where a zero's sign is not what it was: (c + 0) * x without the sum, or select(b, 0, y) * x. */
 static enum sight arithmetic_sight(const struct pm_float_permission *p,
                                    const struct pm_ir_instr *instr, uint32_t index)
 {
+    if (is_squared(p, instr, index))
+        return LOSES;
     switch (instr->opcode) {
     case SpvOpFDiv:
         return index == 0 ? PASSES : SEES;
@@ -336,10 +368,12 @@ static enum sight sight_of(const struct pm_float_permission *p, const struct pm_
         return SEES;
     if (pm_float_is_arithmetic(p, instr))
         return pm_float_permits_signs(p, instr) ? arithmetic_sight(p, instr, index) : SEES;
-    if (instr->opcode == SpvOpStore)
-        return is_own(pm_ir_operand_instr(instr, 0)) ? LOSES : SEES;
+    if (instr->opcode == SpvOpStore) {
+        const struct pm_ir_instr *to = pm_ir_operand_instr(instr, 0);
+        return is_own(to) ? LOSES : is_for_others(to) ? STORES : SEES;
+    }
     if (instr->opcode == SpvOpImageWrite)
-        return index == 2 && keeps_signs(instr) ? SEES : LOSES;
+        return index == 2 && keeps_signs(instr) ? STORES : LOSES;
     return is_blind(instr) || asks_for_number(instr) ? LOSES : SEES;
 }
 
@@ -352,18 +386,86 @@ static void expose_seen(struct exposing *e, const struct pm_ir_instr *instr, enu
 
 static void find_signed(struct exposing *e, const struct pm_ir_function *function)
 {
+    const bool stores = e->fact == PM_FLOAT_SIGNED;
     for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
         for (const struct pm_ir_instr *i = b->body.first; i; i = i->next) {
+            const struct pm_ir_instr *to =
+                i->opcode == SpvOpCopyMemory ? pm_ir_operand_instr(i, 0) : NULL;
             expose_seen(e, i, SEES);
+            if (stores)
+                expose_seen(e, i, STORES);
             if (i->opcode == SpvOpFunctionCall)
                 expose_called(e, i);
-            if (i->opcode == SpvOpCopyMemory && !is_own(pm_ir_operand_instr(i, 0)))
+            if (to && !is_own(to) && (stores || !is_for_others(to)))
                 expose(e, variable_of(pm_ir_operand_instr(i, 1)));
         }
     while (e->count) {
         const struct pm_ir_def *def = e->work[--e->count];
         if (!expose_memory(e, def))
             expose_seen(e, def->instr, PASSES);
+    }
+}
+
+/* ---- what is left out ---- */
+
+static bool is_zero_constant(const struct pm_ir_instr *constant)
+{
+    if (constant->opcode != SpvOpConstantComposite)
+        return constant->opcode != SpvOpConstant ||
+               (pm_ir_operand_word(&constant->operands[0]) & 0x7fffffff) == 0;
+    for (uint32_t o = 0; o < constant->operand_count; o++)
+        if (is_zero_constant(constant->operands[o].def->instr))
+            return true;
+    return false;
+}
+
+/* Whether a compiler may know that a component is zero. */
+static bool may_be_known_zero(const struct pm_float_permission *p, const struct pm_ir_def *def,
+                              int deep)
+{
+    enum { DEEPEST = 8 };
+    if (!def || !def->instr || deep > DEEPEST)
+        return true;
+    const struct pm_ir_instr *instr = def->instr;
+    if (pm_ir_opcode_is(instr->opcode, PM_IR_OP_CONSTANT))
+        return is_zero_constant(instr);
+    if (pm_float_is_zero(p, def))
+        return true;
+    const bool parts = pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_COMPOSITE) ||
+                       instr->opcode == SpvOpFMul || instr->opcode == SpvOpVectorTimesScalar ||
+                       pm_is_component_cast(instr);
+    for (uint32_t o = 0; parts && o < instr->operand_count; o++)
+        if (instr->operands[o].def && may_be_known_zero(p, instr->operands[o].def, deep + 1))
+            return true;
+    return false;
+}
+
+/* Of a sum whose zero has a sign that matters, with one that a compiler may leave out. */
+static void expose_beside(struct exposing *e, const struct pm_ir_instr *instr)
+{
+    const bool fused = pm_glsl_of(e->p, instr) == GLSLstd450Fma;
+    const bool sum = instr->opcode == SpvOpFAdd || instr->opcode == SpvOpFSub;
+    if ((!fused && !sum) || !pm_float_is_signed(e->p, instr->result))
+        return;
+    if (fused && may_be_known_zero(e->p, instr->operands[4].def, 0)) {
+        expose_operand(e, &instr->operands[2]);
+        expose_operand(e, &instr->operands[3]);
+    }
+    for (uint32_t o = 0; sum && o < 2; o++)
+        if (may_be_known_zero(e->p, instr->operands[1 - o].def, 0))
+            expose_operand(e, &instr->operands[o]);
+}
+
+static void find_beside(struct exposing *e, const struct pm_ir_function *function)
+{
+    e->fact = PM_FLOAT_BESIDE_ZERO;
+    for (const struct pm_ir_block *b = function->first_block; b; b = b->next)
+        for (const struct pm_ir_instr *i = b->body.first; i; i = i->next)
+            expose_beside(e, i);
+    while (e->count) {
+        const struct pm_ir_def *def = e->work[--e->count];
+        if (!expose_memory(e, def) && hands_on(def->instr))
+            expose_operands(e, def->instr);
     }
 }
 
@@ -379,5 +481,8 @@ bool pm_float_find_exposed(struct pm_float_permission *p, const struct pm_ir_fun
     find_exposed(&e, function);
     e.fact = PM_FLOAT_SIGNED;
     find_signed(&e, function);
+    e.fact = PM_FLOAT_DECIDES;
+    find_signed(&e, function);
+    find_beside(&e, function);
     return true;
 }

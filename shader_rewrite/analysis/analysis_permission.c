@@ -81,6 +81,20 @@ bool pm_float_is_arithmetic(const struct pm_float_permission *p, const struct pm
     }
 }
 
+/* Vulkan: whether SignedZeroInfNanPreserve takes flags from this arithmetic, too. */
+static bool is_preserved(const struct pm_ir_instr *instr)
+{
+    switch (instr->opcode) {
+    case SpvOpExtInst:
+    case SpvOpFRem:
+    case SpvOpFMod:
+    case SpvOpQuantizeToF16:
+        return false;
+    default:
+        return true;
+    }
+}
+
 /* What is said of an instruction: by itself, or by all the types of floats in it. */
 static struct pm_float_flags flags_of(const struct pm_float_permission *p,
                                       const struct pm_ir_instr *instr)
@@ -96,6 +110,8 @@ static struct pm_float_flags flags_of(const struct pm_float_permission *p,
             continue;
         flags.allowed &= p->width_flags[w].allowed;
         flags.assumed |= p->width_flags[w].assumed;
+        if (p->width_preserves[w] && !is_preserved(instr))
+            flags.assumed |= PM_FLOAT_PERMITS;
     }
     return flags;
 }
@@ -130,6 +146,13 @@ bool pm_float_may_lose_signs(const struct pm_float_permission *p, const struct p
            (flags_of(p, instr).assumed & PM_FLOAT_NO_SIGNED_ZERO);
 }
 
+bool pm_float_may_transform(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
+{
+    const bool contracts = pm_float_has(p, instr->result, PM_FLOAT_FAST_MATH) ||
+                           !pm_float_has(p, instr->result, PM_FLOAT_NO_CONTRACTION);
+    return contracts && (flags_of(p, instr).assumed & PM_FLOAT_TRANSFORMS);
+}
+
 bool pm_float_takes_zero(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
     return pm_float_permits(p, instr) && !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED);
@@ -137,8 +160,9 @@ bool pm_float_takes_zero(const struct pm_float_permission *p, const struct pm_ir
 
 bool pm_float_takes_plus(const struct pm_float_permission *p, const struct pm_ir_instr *instr)
 {
-    return pm_float_permits_signs(p, instr) &&
-           !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED_SIGN);
+    return pm_float_takes_zero(p, instr) ||
+           (pm_float_permits_signs(p, instr) &&
+            !pm_float_has(p, instr->result, PM_FLOAT_EXPOSED_SIGN | PM_FLOAT_DECIDES));
 }
 
 bool pm_float_is_signed(const struct pm_float_permission *p, const struct pm_ir_def *def)
@@ -161,10 +185,14 @@ bool pm_float_may_be_plus(const struct pm_float_permission *p, const struct pm_i
 
 static uint8_t flags_of_mask(uint32_t mask)
 {
-    return (uint8_t)((mask & SpvFPFastMathModeNotNaNMask ? PM_FLOAT_NO_NAN : 0) |
-                     (mask & SpvFPFastMathModeNotInfMask ? PM_FLOAT_NO_INFINITY : 0) |
-                     (mask & SpvFPFastMathModeNSZMask ? PM_FLOAT_NO_SIGNED_ZERO : 0) |
-                     (mask & SpvFPFastMathModeAllowContractMask ? PM_FLOAT_CONTRACTS : 0));
+    return (
+        uint8_t)((mask & SpvFPFastMathModeNotNaNMask ? PM_FLOAT_NO_NAN : 0) |
+                 (mask & SpvFPFastMathModeNotInfMask ? PM_FLOAT_NO_INFINITY : 0) |
+                 (mask & SpvFPFastMathModeNSZMask ? PM_FLOAT_NO_SIGNED_ZERO : 0) |
+                 (mask & SpvFPFastMathModeAllowContractMask ? PM_FLOAT_CONTRACTS : 0) |
+                 (mask & (SpvFPFastMathModeAllowReassocMask | SpvFPFastMathModeAllowTransformMask)
+                      ? PM_FLOAT_TRANSFORMS
+                      : 0));
 }
 
 static struct pm_float_flags read_mask(uint32_t mask)
@@ -195,11 +223,14 @@ static void say(struct pm_float_flags *flags, struct pm_float_flags more, bool a
 static void read_defaults(struct pm_float_permission *p)
 {
     const struct pm_ir_instr *first = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first;
-    bool any = false, said[3] = {false};
+    bool any = false, said[3];
     for (const struct pm_ir_instr *i = first; i; i = i->next)
         any |= pm_ir_operand_word(&i->operands[1]) == SpvExecutionModeFPFastMathDefault;
-    for (int w = 0; any && w < 3; w++)
-        p->width_flags[w] = (struct pm_float_flags){0, 0};
+    for (int w = 0; w < 3; w++) {
+        said[w] = p->width_preserves[w];
+        if (any)
+            say(&p->width_flags[w], (struct pm_float_flags){0, 0}, said[w]);
+    }
     for (const struct pm_ir_instr *i = first; i; i = i->next) {
         if (pm_ir_operand_word(&i->operands[1]) != SpvExecutionModeFPFastMathDefault ||
             i->operand_count < 4)
@@ -216,6 +247,7 @@ static void read_defaults(struct pm_float_permission *p)
  */
 static void read_modes(struct pm_float_permission *p)
 {
+    static const uint8_t kept = PM_FLOAT_ALL_FLAGS & (uint8_t)~PM_FLOAT_PERMITS;
     for (int w = 0; w < 3; w++)
         p->width_flags[w] = (struct pm_float_flags){PM_FLOAT_ALL_FLAGS, PM_FLOAT_ALL_FLAGS};
     for (const struct pm_ir_instr *i = p->module->sections[PM_IR_SECTION_EXECUTION_MODE].first; i;
@@ -228,10 +260,9 @@ static void read_modes(struct pm_float_permission *p)
         const int w = width == 16 ? 0 : width == 32 ? 1 : 2;
         if (width != 16 && width != 32 && width != 64)
             continue;
+        (preserves ? p->width_preserves : p->width_flushes)[w] = true;
         if (preserves)
-            p->width_flags[w] = (struct pm_float_flags){PM_FLOAT_CONTRACTS, PM_FLOAT_CONTRACTS};
-        else
-            p->width_flushes[w] = true;
+            p->width_flags[w] = (struct pm_float_flags){kept, kept};
     }
     read_defaults(p);
 }
@@ -306,6 +337,17 @@ bool pm_float_is_finite(const struct pm_float_permission *p, const struct pm_ir_
 {
     const struct pm_range r = range_of(p, def);
     return !r.nan && r.low > -(double)INFINITY && r.high < (double)INFINITY;
+}
+
+bool pm_float_is_zero(const struct pm_float_permission *p, const struct pm_ir_def *def)
+{
+    const struct pm_range r = range_of(p, def);
+    return !r.nan && r.low == 0 && r.high == 0;
+}
+
+bool pm_float_is_beside_zero(const struct pm_float_permission *p, const struct pm_ir_def *def)
+{
+    return pm_float_has(p, def, PM_FLOAT_BESIDE_ZERO);
 }
 
 enum pm_float_sign pm_float_sign_of(const struct pm_float_permission *p,

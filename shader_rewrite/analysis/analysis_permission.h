@@ -41,7 +41,8 @@ struct pm_float_permission {
     const struct pm_ir_module *module;
     enum pm_float_zero mode;
     struct pm_float_flags width_flags[3]; /* 16, 32 and 64 bits, where nothing else is said */
-    bool width_flushes[3];                /* likewise: the module declares DenormFlushToZero */
+    bool width_preserves[3];              /* the module declares SignedZeroInfNanPreserve */
+    bool width_flushes[3];                /* and DenormFlushToZero */
     struct pm_float_flags *flags;         /* by id, of those with PM_FLOAT_FAST_MATH */
     uint8_t *facts;                       /* by id; analysis_exposed.h */
     const struct pm_range *ranges;        /* by id */
@@ -87,6 +88,15 @@ bool pm_float_may_be_plus(const struct pm_float_permission *permission,
 
 /* Whether every component is neither NaN nor infinite, whatever the inputs. */
 bool pm_float_is_finite(const struct pm_float_permission *permission, const struct pm_ir_def *def);
+
+/* Whether every component is a zero, whatever the inputs. */
+bool pm_float_is_zero(const struct pm_float_permission *permission, const struct pm_ir_def *def);
+
+/* Whether a sum has this value and a zero that a compiler may know, and the sum's zero a sign that
+ * matters: the zero may be left out, also where -0 is +0 with it (seen: lavapipe), but not where
+ * this value is a constant. So it has to stay what it was. */
+bool pm_float_is_beside_zero(const struct pm_float_permission *permission,
+                             const struct pm_ir_def *def);
 
 /* The sign of every component, be it a zero's. */
 enum pm_float_sign { PM_FLOAT_EITHER_SIGN, PM_FLOAT_PLUS, PM_FLOAT_MINUS };

@@ -88,10 +88,11 @@ static struct pm_range negated(struct pm_range r)
     return between(-r.high, -r.low, r.nan, pm_range_has_zero(r));
 }
 
+/* A compiler may take what may be -0 for not negative, and leave this out (seen: lavapipe). */
 static struct pm_range absolute(struct pm_range r)
 {
     const double low = pm_range_has_zero(r) ? 0 : fmin(fabs(r.low), fabs(r.high));
-    return between(low < least ? 0 : low, fmax(fabs(r.low), fabs(r.high)), r.nan, false);
+    return between(low < least ? 0 : low, fmax(fabs(r.low), fabs(r.high)), r.nan, r.minus_zero);
 }
 
 /* The sum of two bounds, or what is a little less. */
@@ -483,11 +484,20 @@ static struct pm_range instr_range(struct finding *f, const struct pm_ir_instr *
                : pm_range_any();
 }
 
+static bool is_sum(const struct finding *f, const struct pm_ir_instr *instr)
+{
+    const uint32_t glsl = pm_glsl_of(f->p, instr);
+    return instr->opcode == SpvOpFAdd || instr->opcode == SpvOpFSub || instr->opcode == SpvOpDot ||
+           glsl == GLSLstd450Fma || glsl == GLSLstd450FMix;
+}
+
 /* Where signs may be lost another zero may be in the driver's code, or in S. */
 static struct pm_range sure_range(const struct finding *f, const struct pm_ir_instr *instr,
                                   struct pm_range r)
 {
-    if (pm_float_is_arithmetic(f->p, instr) && pm_float_may_lose_signs(f->p, instr))
+    const bool computes = pm_float_is_arithmetic(f->p, instr) || pm_glsl_of(f->p, instr);
+    if ((computes && pm_float_may_lose_signs(f->p, instr)) ||
+        (is_sum(f, instr) && pm_float_may_transform(f->p, instr)))
         r.minus_zero = pm_range_has_zero(r);
     return r;
 }

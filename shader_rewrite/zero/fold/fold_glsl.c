@@ -77,12 +77,14 @@ static void fold_rounding(struct pm_zero_folding *f, uint32_t glsl)
     }
 }
 
-/* A zero of either sign may be a denormal, which stays one. */
+/* A zero of either sign may be a denormal, which stays one. Of -0 a compiler may take it for not
+ * negative, and leave this out (seen: lavapipe). */
 static void fold_abs(struct pm_zero_folding *f)
 {
     for (uint32_t i = 0; i < f->out.components; i++) {
         struct pm_zero_scalar s = f->operands[0].c[i];
-        if (s.kind == PM_ZERO_ANY_SIGN)
+        const bool minus = s.kind == PM_ZERO_CONSTANT && s.bits && is_float_zero(f, s);
+        if (s.kind == PM_ZERO_ANY_SIGN || (minus && !f->plus))
             f->out.c[i] = any_zero;
         else if (s.kind == PM_ZERO_CONSTANT)
             pm_zero_fold_set(f, i, s.bits & ~((uint64_t)1 << (f->width - 1)));

@@ -171,10 +171,10 @@ struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct p
                                        struct pm_zero_scalar b)
 {
     bool zero_a = pm_zero_fold_is_zero(a, f->width), zero_b = pm_zero_fold_is_zero(b, f->width);
-    if (zero_a && zero_b && a.kind == PM_ZERO_CONSTANT && b.kind == PM_ZERO_CONSTANT)
-        return pm_zero_constant(a.bits & b.bits);
-    if (zero_a && zero_b)
-        return is_plus_zero(a) || is_plus_zero(b) ? plus_zero : any_zero;
+    if (zero_a && zero_b && a.kind == b.kind && a.bits == b.bits)
+        return a;
+    if (zero_a && zero_b) /* a compiler may know the +0, and leave it out (seen: lavapipe) */
+        return f->plus && (is_plus_zero(a) || is_plus_zero(b)) ? plus_zero : any_zero;
     /* Of a denormal a device may make a zero. */
     if (zero_a && b.kind == PM_ZERO_CONSTANT)
         return is_denormal(b.bits, f->width) ? unknown : b;

@@ -23,7 +23,7 @@ struct pm_zero_folding {
     const struct pm_zero_lookup *lookup;
     const struct pm_ir_instr *instr;
     bool permitted; /* 0 * x may be taken for +0 */
-    bool plus;      /* +0 may be taken for -0; it is where `permitted` is */
+    bool plus; /* +0 may be taken for -0, which decides no number; it is where `permitted` is */
     uint32_t width; /* bits of the operands' scalar type (the last operand's) */
     struct pm_zero_value operands[4];
     struct pm_ir_def *defs[4];
@@ -54,7 +54,7 @@ bool pm_zero_fold_number(struct pm_zero_scalar scalar, uint32_t width, double *n
 bool pm_zero_fold_product(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                           const struct pm_ir_def *a_def, struct pm_zero_scalar b,
                           const struct pm_ir_def *b_def, struct pm_zero_scalar *product);
-/* The sum of two components where it is exact. */
+/* The sum of two components where it is exact, as far as permitted. */
 struct pm_zero_scalar pm_zero_fold_sum(const struct pm_zero_folding *f, struct pm_zero_scalar a,
                                        struct pm_zero_scalar b);
 

@@ -27,7 +27,11 @@ bool pm_zero_is_constant_in_copy(const struct pm_zero_round *round,
         (region->known[def->id] || !pm_zero_value_is_zero(&value)))
         return false;
     bool plus = true;
+    const bool beside = pm_float_is_beside_zero(&round->permission, def);
+    const uint32_t width = pm_zero_width_of(scalar);
     for (uint32_t i = 0; i < value.components; i++) {
+        if (beside && pm_zero_fold_is_zero(value.c[i], width))
+            return false;
         if (value.c[i].kind == PM_ZERO_ANY_SIGN)
             plus = plus && pm_float_may_be_plus(&round->permission, def);
         else if (value.c[i].kind != PM_ZERO_CONSTANT)

@@ -122,6 +122,8 @@ static const struct declaration {
      true},
     {CONTROLS2, DEFAULT("%float", "%fast"), "", PRODUCT, PM_FLOAT_ZERO_SHADER, false, false, true,
      true},
+    {BOTH, PRESERVE DEFAULT("%float", "%u7"), "", PRODUCT, PM_FLOAT_ZERO_SHADER, false, false, true,
+     true},
 };
 
 static struct pm_ir_module *module_of(const struct declaration *d)

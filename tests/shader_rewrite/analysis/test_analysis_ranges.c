@@ -15,7 +15,8 @@
 static const char frame[] =
     "OpCapability Shader\nOpCapability SignedZeroInfNanPreserve\n"
     "OpCapability StorageImageExtendedFormats\n"
-    "OpExtension \"SPV_KHR_float_controls\"\n"
+    "OpCapability FloatControls2\n"
+    "OpExtension \"SPV_KHR_float_controls\"\nOpExtension \"SPV_KHR_float_controls2\"\n"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical GLSL450\nOpEntryPoint GLCompute %%main \"main\"\n"
     "OpExecutionMode %%main LocalSize 1 1 1\n"
@@ -33,6 +34,7 @@ static const char frame[] =
     "%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n%%f3 = OpConstant %%float 3\n"
     "%%minus = OpConstant %%float -2\n%%none = OpConstant %%float -0.0\n"
     "%%tiny = OpConstant %%float 1e-40\n%%huge = OpConstant %%float 3e38\n"
+    "%%transform = OpConstant %%uint 0x70000\n"
     "%%infinity = OpConstant %%float 0x1p+128\n"
     "%%yes = OpConstantTrue %%bool\n%%ones = OpConstantComposite %%float2 %%f1 %%f3\n"
     "%%block = OpTypeStruct %%float %%float %%uint\n"
@@ -82,6 +84,9 @@ static const struct pm_ir_def *last_value(const struct pm_ir_module *module)
     return found;
 }
 
+/* All that is computed. */
+static const char keep[] = "OpExecutionModeId %main FPFastMathDefault %float %u0\n";
+static const char transform[] = "OpExecutionModeId %main FPFastMathDefault %float %transform\n";
 static const char preserve[] = "OpExecutionMode %main SignedZeroInfNanPreserve 32\n";
 
 static void check_of(const char *modes, const char *body, bool finite, enum pm_float_sign sign)
@@ -100,7 +105,7 @@ static void check_of(const char *modes, const char *body, bool finite, enum pm_f
 
 static void check(const char *body, bool finite, enum pm_float_sign sign)
 {
-    check_of(preserve, body, finite, sign);
+    check_of(keep, body, finite, sign);
 }
 
 #define EITHER PM_FLOAT_EITHER_SIGN
@@ -161,7 +166,33 @@ static void test_limits(void **state)
     check("%v = OpExtInst %float %glsl Fract %count\n", true, PLUS);
     check("%v = OpExtInst %float %glsl Floor %either\n", true, EITHER);
     check("%v = OpExtInst %float %glsl FSign %count\n", true, PLUS);
-    check("%v = OpExtInst %float %glsl FAbs %either\n", true, PLUS);
+    check("%v = OpExtInst %float %glsl FAbs %either\n", true, EITHER);
+    check("%v = OpExtInst %float %glsl FAbs %minus\n", true, PLUS);
+    check("%v = OpExtInst %float %glsl FAbs %count\n", true, PLUS);
+}
+
+/* SignedZeroInfNanPreserve says nothing of the functions of GLSL.std.450, nor that a sum is not put
+ * together otherwise. */
+static void test_what_is_not_kept(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {
+        "%v = OpExtInst %float2 %glsl UnpackUnorm2x16 %n\n",
+        "%v = OpExtInst %float %glsl NClamp %count %f0 %f3\n",
+        "%v = OpExtInst %float %glsl Step %x %y\n",
+        "%v = OpExtInst %float %glsl FAbs %count\n",
+    };
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        check(functions[i], true, PLUS);
+        check_of(transform, functions[i], true, PLUS);
+        check_of(preserve, functions[i], true, EITHER);
+    }
+    check_of(preserve, "%v = OpFMul %float %count %count\n", true, PLUS);
+    check_of(preserve, "%v = OpExtInst %float %glsl NClamp %x %f1 %f3\n", true, PLUS);
+    static const char sum[] = "%v = OpFAdd %float %count %count\n";
+    check(sum, true, PLUS);
+    check_of(transform, sum, true, EITHER);
+    check_of(preserve, sum, true, EITHER);
 }
 
 static void test_arithmetic(void **state)
@@ -230,9 +261,13 @@ static void test_loops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_read), cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_limits),       cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_permitted),    cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_what_is_read),
+        cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_what_is_not_kept),
+        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_permitted),
+        cmocka_unit_test(test_loops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

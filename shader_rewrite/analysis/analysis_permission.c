@@ -95,7 +95,8 @@ static bool is_preserved(const struct pm_ir_instr *instr)
     }
 }
 
-/* What is said of an instruction: by itself, or by all the types of floats in it. */
+/* What is said of an instruction: by itself, or of the types of floats in it; of several types no
+ * more is sure than what is said of each. */
 static struct pm_float_flags flags_of(const struct pm_float_permission *p,
                                       const struct pm_ir_instr *instr)
 {

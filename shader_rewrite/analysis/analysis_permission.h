@@ -13,10 +13,15 @@
  * of moves, sums, functions that keep a sign, or variables to memory that keeps it (buffers, images
  * with floats in them, shared memory, outputs), to a divisor, or to a function that has another
  * result for the other sign. A zero of either sign that is signed stays what it was; also since on
- * a device that flushes denormals it may be one.
+ * a device that flushes denormals it may be one. So does the zero of an instruction that permits no
+ * more than that zeroes have no signs, where that sign may decide a number, as a divisor's does;
+ * with nothing but memory to see it, it is +0.
  *
  * Without permission a product with a zero is folded where the other factor is finite
- * (analysis_ranges.h): it is a zero, of a sign that may be known.
+ * (analysis_ranges.h): it is a zero, of a sign that may be known. It is not where a compiler may
+ * lose it: SignedZeroInfNanPreserve says nothing of the functions of GLSL.std.450, nor of sums that
+ * are put together otherwise. Trusted is the sign of products, though one may be distributed over
+ * a sum, of converted integers and of reads of images, and that NMin and its like know a NaN.
  *
  * SPV_KHR_float_controls2 says each apart, for all instructions with a type and for one: whether
  * there are NaN, whether there are infinities, and whether zeroes have signs. 0 * x = 0 needs all

@@ -99,7 +99,7 @@ static const struct declaration {
      false, false, true, false},
     {CONTROLS2, DEFAULT("%float", "%u0"), OF_PRODUCT("AllowContract"), PRODUCT, PM_FLOAT_ZERO_ALLOW,
      true, true, true, false},
-    /* Of two types: what both allow. */
+    /* Of two types what is sure: no more than both allow. */
     {CONTROLS2, DEFAULT("%float", "%u7") DEFAULT("%half", "%u7"), "", WIDER, PM_FLOAT_ZERO_SHADER,
      true, true, false, false},
     {CONTROLS2, DEFAULT("%float", "%u7") DEFAULT("%half", "%u0"), "", WIDER, PM_FLOAT_ZERO_SHADER,

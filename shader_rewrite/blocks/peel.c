@@ -121,8 +121,10 @@ static bool find_blocks(struct pm_peel *p, const struct pm_loops *loops, uint32_
 {
     p->inside = pm_arena_zalloc(p->arena, p->cfg->count, sizeof(*p->inside));
     p->blocks = pm_arena_zalloc(p->arena, p->cfg->count, sizeof(struct pm_ir_block *));
-    if (!p->inside || !p->blocks)
+    if (!p->inside || !p->blocks) {
+        p->module->failed = true;
         return false;
+    }
     for (uint32_t b = 0; b < p->cfg->count; b++)
         if (loops->loop_of[b] != PM_NO_LOOP && pm_loop_is_around(loops, loop, loops->loop_of[b])) {
             p->inside[b] = true;

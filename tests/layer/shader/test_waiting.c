@@ -77,7 +77,8 @@ static void room_goes_to_what_is_bound_most(void **state)
     h.vk.DestroyPipeline(h.device, first, NULL);
     assert_true(becomes_replaced(warm));
     assert_false(is_replaced(cool));
-    assert_int_equal(watch_counts().variants, 2);
+    /* The thread may just have looked at the one that is gone, and have begun with it. */
+    assert_in_range(watch_counts().variants, 2, 3);
     h.vk.DestroyPipeline(h.device, warm, NULL);
     assert_true(becomes_replaced(cool));
     h.vk.DestroyPipeline(h.device, cool, NULL);

@@ -52,6 +52,7 @@ for order in below above; do
     with_validation "$scratch/messages-with-$order"
     client_run "$scratch/validated-with-$order"
     expect_sampled
+    [ -e "$scratch/messages-with-$order" ] || fail "the validation layer was not there"
     [ -s "$scratch/messages-with-$order" ] || continue
     mkdir "$scratch/validated-without"
     without_layer

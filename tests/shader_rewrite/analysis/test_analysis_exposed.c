@@ -4,7 +4,7 @@
 #include "shader_rewrite/analysis/analysis_exposed.h"
 #include "shader_rewrite/analysis/analysis_lanes.h"
 #include "shader_rewrite/analysis/analysis_memory.h"
-#include "tests/shader_rewrite/spirv_text.h"
+#include "tests/shader_rewrite/analysis/analyzed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,17 +42,8 @@ static const char frame[] =
 static struct pm_ir_module *module_of(const char *body)
 {
     char *text;
-    struct pm_error error = {0};
     assert_true(asprintf(&text, frame, body) > 0);
-    struct pm_words words = pm_test_assemble(text, 3);
-    free(text);
-    if (!pm_validate(words.data, words.count, &(struct pm_target){.vulkan_minor = 3}, &error))
-        fail_msg("%s", error.message);
-    struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
-    pm_words_finish(&words);
-    assert_non_null(module);
-    assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
-    return module;
+    return analyzed(text, true, body);
 }
 
 static const struct pm_ir_instr *find(const struct pm_ir_module *module, uint16_t opcode)

@@ -3,7 +3,7 @@
  * that is not known no more than what is sure. */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_permission.h"
-#include "tests/shader_rewrite/spirv_text.h"
+#include "tests/shader_rewrite/analysis/analyzed.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -129,18 +129,8 @@ static const struct declaration {
 static struct pm_ir_module *module_of(const struct declaration *d)
 {
     char *text;
-    struct pm_error error = {0};
     assert_true(asprintf(&text, frame, d->capabilities, d->modes, d->decorations, d->body) > 0);
-    struct pm_words words = pm_test_assemble(text, 3);
-    free(text);
-    if (!d->invalid &&
-        !pm_validate(words.data, words.count, &(struct pm_target){.vulkan_minor = 3}, &error))
-        fail_msg("%s%s%s: %s", d->capabilities, d->modes, d->decorations, error.message);
-    struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
-    pm_words_finish(&words);
-    assert_non_null(module);
-    assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
-    return module;
+    return analyzed(text, !d->invalid, d->body);
 }
 
 static const struct pm_ir_instr *product_of(const struct pm_ir_module *module)

@@ -2,7 +2,7 @@
  * for every device: any way to round, with denormals or without. */
 #include "shader_rewrite/analysis/analysis.h"
 #include "shader_rewrite/analysis/analysis_permission.h"
-#include "tests/shader_rewrite/spirv_text.h"
+#include "tests/shader_rewrite/analysis/analyzed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,17 +61,8 @@ static const char frame[] =
 static struct pm_ir_module *module_of(const char *modes, const char *body)
 {
     char *text;
-    struct pm_error error = {0};
     assert_true(asprintf(&text, frame, modes, body) > 0);
-    struct pm_words words = pm_test_assemble(text, 3);
-    free(text);
-    if (!pm_validate(words.data, words.count, &(struct pm_target){.vulkan_minor = 3}, &error))
-        fail_msg("%s: %s", body, error.message);
-    struct pm_ir_module *module = pm_ir_parse(words.data, words.count, &error);
-    pm_words_finish(&words);
-    assert_non_null(module);
-    assert_true(pm_analysis_require(module->first_function, PM_ANALYSIS_ALL, &error));
-    return module;
+    return analyzed(text, true, body);
 }
 
 static const struct pm_ir_def *last_value(const struct pm_ir_module *module)

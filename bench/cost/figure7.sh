@@ -12,7 +12,9 @@
 #
 # BUILD is the build tree (build/release). The driver is the caller's: VK_DRIVER_FILES. FRAMES, SKIP, BLOCK: as frame_cost
 # has them. SIZE: of the scenes. SECONDS_PLAYED: a game's session. PROBABILITIES, BATCHES: other p and b. VARIANTS: no more
-# are made, so that soon none is compiled any more and what is left is what counting costs. KEEP=FOLDER keeps the games' logs.
+# are made, so that soon none is compiled any more and what is left is what counting costs. SHARE: of a core that compiling may
+# take (limits.background_share; 1); a player has 0.05. KEEP=FOLDER keeps the games' logs. VARIANTS and SHARE hold with games
+# and WITHIN.
 #
 # Needs the game and Xvfb.
 source_folder=$(cd "$(dirname "$0")/../.." && pwd)
@@ -110,7 +112,7 @@ game() {
                 --set sampler.window_frames="$window" \
                 --set sampler.window_probability="$(awk -v w="$window" 'BEGIN { print 1 / w }')" \
                 --set optimize.zero=false --set optimize.blocks=false --set optimize.variants=false \
-                --set limits.background_share=1 "${more[@]}" -- "${command[@]}"
+                --set limits.background_share="${SHARE:-1}" "${more[@]}" -- "${command[@]}"
             row "$folder/$p-$b.log" "$p" "$b"
         done
     done

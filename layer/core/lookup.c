@@ -5,6 +5,9 @@
 #define EMPTY 0
 #define REMOVED UINT64_MAX
 #define SMALLEST 64
+/* A sparse table has so many slots a key at least, until it has this many in all (64 KiB). */
+#define SPARSE 16
+#define MOST_SPARSE 4096
 
 void pm_lookup_init(struct pm_lookup *lookup)
 {
@@ -12,6 +15,7 @@ void pm_lookup_init(struct pm_lookup *lookup)
     pthread_mutex_init(&lookup->lock, NULL);
     lookup->shown = NULL;
     lookup->factor = PM_LOOKUP_ANYTHING;
+    lookup->sparse = false;
     lookup->used = 0;
     lookup->taken = 0;
 }
@@ -20,6 +24,7 @@ void pm_lookup_init_of_pointers(struct pm_lookup *lookup)
 {
     pm_lookup_init(lookup);
     lookup->factor = PM_LOOKUP_POINTERS;
+    lookup->sparse = true;
 }
 
 void pm_lookup_finish(struct pm_lookup *lookup)
@@ -57,13 +62,22 @@ static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
     }
 }
 
+/* Half of the slots stay empty, so that probes are short and always end. */
+static bool is_full(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots)
+{
+    const size_t count = slots->mask + 1;
+    return (lookup->taken + 1) * 2 > count ||
+           (lookup->sparse && count < MOST_SPARSE && (lookup->used + 1) * SPARSE > count);
+}
+
 /* Into a larger one, always: one of the same size, where removed slots fill the table, would do for
  * a while only, and the arrays before it stay. */
 static bool grow(struct pm_lookup *lookup)
 {
     struct pm_lookup_slots *old = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
     size_t count = old != NULL ? (size_t)(old->mask + 1) * 2 : SMALLEST;
-    while (count < (lookup->used + 1) * 4)
+    while (count < (lookup->used + 1) * 4 ||
+           (lookup->sparse && count < MOST_SPARSE && count < (lookup->used + 1) * SPARSE * 2))
         count *= 2;
     struct pm_lookup_slots *slots = calloc(1, sizeof *slots + count * sizeof slots->slot[0]);
     if (slots == NULL)
@@ -134,8 +148,7 @@ bool pm_lookup_put(struct pm_lookup *lookup, uint64_t key, void *value)
     if (slot != NULL) {
         atomic_store_explicit(&slot->value, value, memory_order_release);
     } else {
-        /* Half of the slots stay empty, so that probes are short and always end. */
-        if (slots == NULL || (lookup->taken + 1) * 2 > slots->mask + 1)
+        if (slots == NULL || is_full(lookup, slots))
             ok = grow(lookup);
         if (ok) {
             slots = atomic_load_explicit(&lookup->slots, memory_order_relaxed);

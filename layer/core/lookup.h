@@ -34,12 +34,14 @@ struct pm_lookup {
     pthread_mutex_t lock;
     _Atomic(struct pm_lookup_slots *) *shown; /* pm_lookup_show; NULL: nowhere */
     uint64_t factor;                          /* of the hash */
+    bool sparse;                              /* as long as there are few keys */
     size_t used;                              /* keys */
     size_t taken;                             /* keys and removed slots */
 };
 
 void pm_lookup_init(struct pm_lookup *lookup);
-/* The same of a table whose keys are all pointers, which pm_lookup_glance needs. */
+/* The same of a table whose keys are all pointers, which pm_lookup_glance needs. While they are few,
+ * it is so large that nearly all of them are where their hash points. */
 void pm_lookup_init_of_pointers(struct pm_lookup *lookup);
 
 /* The values are the caller's to free before. */

@@ -17,7 +17,8 @@ enum pm_shared_name {
                           arguments of its own */
 };
 
-/* Whose the name of that length is, in any case, with .exe or without. */
+/* Whose the name of that length is, in any case, with .exe or without, and with what it was built
+ * for, as .x86_64, or without. */
 enum pm_shared_name pm_shared_name(const char *name, size_t size);
 
 /* The length of the shared name that a game's begins with, "wgpu" of "wgpu (dungeon, Dungeon)". 0:

@@ -11,11 +11,15 @@ import time
 import unittest
 from xml.etree import ElementTree
 
+# What the layer does in a process at least: it writes a log.
+LOADED = """[ -z "$PIECEMEAL_LOG_FILE" ] || echo "info: a game" >>"$PIECEMEAL_LOG_FILE"
+"""
+
 RUN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "run.py")
 
 # A suite in a few lines: what a case does is its last word. VK_INSTANCE_LAYERS says whether the layer is there.
 SUITE = """#!/bin/sh
-with=${VK_INSTANCE_LAYERS:+yes}
+""" + LOADED + """with=${VK_INSTANCE_LAYERS:+yes}
 for argument; do
     case $argument in
     --deqp-runmode=*)
@@ -41,7 +45,7 @@ echo "  Pass (good)"
 
 # A dEQP binary that says nothing but in its log, as one without a console does.
 LOGGING = """#!/bin/sh
-with=${VK_INSTANCE_LAYERS:+yes}
+""" + LOADED + """with=${VK_INSTANCE_LAYERS:+yes}
 for argument; do
     case $argument in
     --deqp-case=*) name=${argument#*=} ;;
@@ -75,7 +79,7 @@ esac
 
 # A suite that is no dEQP binary: it is told of a case by the environment, and tells by its status and its last line.
 BY_STATUS = """#!/bin/sh
-with=${VK_INSTANCE_LAYERS:+yes}
+""" + LOADED + """with=${VK_INSTANCE_LAYERS:+yes}
 if [ "$1" = --list-tests ]; then
     printf '%s\\n' passes fails crashes hangs unsupported with-fails with-crashes with-differs
     exit 0
@@ -96,6 +100,7 @@ exit $failed
 
 # The layer, as far as a mode shows in the environment: what the cases drew is written down, and in use but for one case.
 RECIPES = """#!/bin/sh
+""" + LOADED + """
 for argument; do
     case $argument in
     --deqp-case=*) name=${argument##*.} ;;
@@ -207,6 +212,37 @@ class Runs(unittest.TestCase):
         done, _ = self.run_cases("--modes", "off,recipes", "--deqp-case", "t.unfit", "--all-seen")
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("nothing was seen: uses of recipes", done.stdout)
+
+    def test_nothing_was_done(self):
+        """A run in which the layer was not, or did nothing of what a mode is for, fails, however few its cases and by
+        config, too, unless it may."""
+        config = self.folder.name + "/config.json"
+        did = {"blocks": "wrote a checkpoint", "specialized": "x, specialized, is used", "recipes": "the recipe r is in use"}
+        for modes, said, missing in (
+                ("off,idle", "", "the layer in idle"),
+                ("off,idle,blocks", did["blocks"], ""),
+                ("off,blocks", "a line", "checkpoints"),
+                ("off,blocks,specialized", did["blocks"], "uses of specialized shaders"),
+                ("off,blocks,specialized", did["blocks"] + did["specialized"], ""),
+                ("off,recipes", "a line", "uses of recipes"),
+                ("off,recipes", did["recipes"], "")):
+            with self.subTest(modes=modes, said=said):
+                os.makedirs(self.folder.name + "/tools", exist_ok=True)
+                with open(self.folder.name + "/tools/piecemeal", "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\n")
+                os.chmod(self.folder.name + "/tools/piecemeal", 0o755)
+                log = '[ -z "$PIECEMEAL_LOG_FILE" ] || echo "%s" >>"$PIECEMEAL_LOG_FILE"\n' % said if said else ""
+                with open(self.suite, "w", encoding="utf-8") as file:
+                    file.write(SUITE.replace(LOADED, log))
+                for may in (False, True):
+                    with open(config, "w", encoding="utf-8") as file:
+                        json.dump({"program": self.suite, "cases": ["t.group.passes"], "may_see_nothing": may}, file)
+                    for by in (["--deqp-case", "t.group.passes"] + ["--may-see-nothing"] * may, ["--config", config]):
+                        done, _ = self.run_cases("--modes", modes, *by)
+                        fails = bool(missing) and not may
+                        self.assertEqual(done.returncode, int(fails), done.stdout + done.stderr)
+                        if fails:
+                            self.assertIn("nothing was seen: %s\n" % missing, done.stdout)
 
     def test_by_config(self):
         config = self.folder.name + "/config.json"

@@ -25,8 +25,8 @@ kind); specialized (with every shader specialized that what the modes before it 
 for known words); everything (likewise, for known words of push constants and uniforms too, each word that was seen
 counting as seen often, and with all that is beyond AZP); passes (likewise, with compute shaders cut into the smallest
 passes); recipes (every shader made by a recipe of A-Z testing that changes it, drawn by the names of case and shader).
-What is not supported, or already fails or crashes without us, says nothing of us, and is listed as such; but it
-may not become something else.
+What is not supported, or already fails or crashes without us, says nothing of us, and is listed as such; but what is
+not supported may not become something else, and what fails may not crash or hang.
 What a case came to is read from the log that another binary writes (--deqp-log-filename, which is set here), else from
 its standard output. That nothing disagrees says nothing where nothing was done: a run fails where the layer was in no
 process of a mode, or nothing was sampled, or nothing specialized, in all of its cases, unless --may-see-nothing, or
@@ -315,9 +315,10 @@ def see_often(folder):
 
 
 def judge(found):
+    """(outcome, why) of what a case came to in each mode. What fails without us may fail in any way, but ends."""
     first = next(iter(found.values()))
     for mode, (status, result, said) in found.items():
-        if status in ("Crash", "Timeout") and first[0] not in ("Crash", "Timeout", "Fail"):
+        if status in ("Crash", "Timeout") and first[0] not in ("Crash", "Timeout"):
             return "crash", "%s: %s\n%s" % (mode, status, said)
         if (status, result) != first[:2] and first[0] not in ("Crash", "Timeout", "Fail"):
             return "fail", "%s: %s %s, without us %s %s\n%s" % (mode, status, result, first[0], first[1], said)

@@ -148,6 +148,20 @@ class Runs(unittest.TestCase):
                                  "with-differs": "failure"})
         self.assertIn("1 pass, 2 fail, 1 crash, 1 not supported, 3 fail without us", done.stdout)
 
+    def test_what_fails_without_us(self):
+        """It may not crash or hang with us; what crashes or hangs without us says nothing."""
+        endings = {"Fail": 'echo "  Fail (wrong)"; exit 1', "Crash": "kill -SEGV $$", "Timeout": "sleep 60"}
+        for without, with_us, kind in (("Fail", "Fail", "skipped"), ("Fail", "Crash", "error"), ("Fail", "Timeout", "error"),
+                                       ("Crash", "Timeout", "skipped"), ("Timeout", "Crash", "skipped")):
+            with self.subTest(without=without, with_us=with_us):
+                with open(self.suite, "w", encoding="utf-8") as file:
+                    file.write("#!/bin/sh\n" + LOADED + 'if [ -z "$VK_INSTANCE_LAYERS" ]; then %s; else %s; fi\n'
+                               % (endings[without], endings[with_us]))
+                done, found = self.run_cases("--deqp-case", "t.group.it")
+                self.assertEqual(found, {"it": kind}, done.stdout + done.stderr)
+                if kind == "error":
+                    self.assertIn("crash: t.group.it: idle: " + with_us, done.stdout)
+
     def test_why_it_is_not_supported(self):
         """A report's reader sees the reason, not what the binary said first."""
         for text, first in ((SUITE, "Test case"), (LOGGING, "Writing test log")):

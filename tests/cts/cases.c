@@ -204,9 +204,9 @@ union features {
     char room[512];
 };
 
-static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of)
+static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of, VkInstance instance)
 {
-    static union features own[2];
+    union features own[2];
     const struct cts_way_of *way = cts_way(of);
     const bool objects = cts_has_objects(of);
     const char *const extensions[] = {
@@ -231,7 +231,8 @@ static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of)
     }
     const struct pm_gpu_options options = {.extensions = extensions,
                                            .features = (VkBaseOutStructure *)(void *)&libraries,
-                                           .first_feature = 1};
+                                           .first_feature = 1,
+                                           .instance = instance};
     pm_gpu_create_with(gpu, &options);
 }
 
@@ -270,9 +271,14 @@ static void fill(struct cts *cts)
 
 void cts_open(struct cts *cts, const struct cts_case *of)
 {
+    cts_open_of(cts, of, VK_NULL_HANDLE);
+}
+
+void cts_open_of(struct cts *cts, const struct cts_case *of, VkInstance instance)
+{
     char file[64];
-    *cts = (struct cts){0};
-    open_gpu(&cts->gpu, of);
+    *cts = (struct cts){.keeps_instance = instance != VK_NULL_HANDLE};
+    open_gpu(&cts->gpu, of, instance);
     pm_device_dispatch_load(&cts->vk, cts->gpu.device, vkGetDeviceProcAddr);
     cts->layers = cts_way(of)->layers ? cts_way(of)->layers : 1;
     fill(cts);
@@ -302,5 +308,6 @@ void cts_close(struct cts *cts, const struct cts_case *of)
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         pm_gpu_buffer_destroy(gpu, buffers[i]);
     pm_gpu_destroy(gpu);
-    vkDestroyInstance(gpu->instance, NULL);
+    if (!cts->keeps_instance)
+        vkDestroyInstance(gpu->instance, NULL);
 }

@@ -157,6 +157,7 @@ struct cts {
     VkDescriptorSetLayout way_set_layout;
     struct pm_gpu_shader buffers; /* what the descriptors are of */
     uint32_t layers;              /* of the target */
+    bool keeps_instance;          /* which is the caller's */
     VkShaderEXT objects[2];       /* vertex; fragment or compute */
     struct pm_device_dispatch vk;
     uint32_t *words;
@@ -164,11 +165,17 @@ struct cts {
 };
 
 void cts_open(struct cts *cts, const struct cts_case *of);
+/* Likewise, a device of this instance, which stays. */
+void cts_open_of(struct cts *cts, const struct cts_case *of, VkInstance instance);
 void cts_close(struct cts *cts, const struct cts_case *of);
 
-/* What a game allocates with; CTS_ALLOCATOR's. fail_at: the allocation that fails; 0: none. */
+/* ---- allocator.c ---- */
+
+/* What a game allocates with; CTS_ALLOCATOR's. fail_at: the allocation that fails, and with
+ * fails_on all behind it; 0: none. live: those that were not freed. */
 extern const VkAllocationCallbacks cts_allocator;
-extern _Atomic int64_t cts_allocations, cts_fail_at;
+extern _Atomic int64_t cts_allocations, cts_fail_at, cts_live;
+extern _Atomic bool cts_fails_on;
 
 /* ---- target.c ---- */
 
@@ -206,6 +213,8 @@ void cts_objects_bind(const struct cts *cts, const struct cts_case *of, VkComman
 
 /* Uses the pipeline, or the case's objects, and hashes what it wrote. */
 uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline, VkPipeline other);
+
+VkCommandBuffer cts_allocate(const struct cts *cts, VkCommandPool pool, VkCommandBufferLevel level);
 
 /* The same in two steps: the recording, on any thread with its command buffer, and the rest. */
 void cts_record(struct cts *cts, const struct cts_case *of, VkPipeline pipeline,

@@ -1,48 +1,6 @@
 /* Every way to make a pipeline. */
 #include "tests/cts/ways.h"
 
-#include <stdatomic.h>
-#include <stdlib.h>
-
-/* ---- the game's allocator ---- */
-
-_Atomic int64_t cts_allocations, cts_fail_at;
-
-static bool fails(void)
-{
-    return atomic_fetch_add(&cts_allocations, 1) + 1 == atomic_load(&cts_fail_at);
-}
-
-static VKAPI_ATTR void *VKAPI_CALL allocate(void *user, size_t size, size_t alignment,
-                                            VkSystemAllocationScope scope)
-{
-    (void)user, (void)scope;
-    void *memory = NULL;
-    if (fails() || posix_memalign(&memory, alignment < 16 ? 16 : alignment, size) != 0)
-        return NULL;
-    return memory;
-}
-
-static VKAPI_ATTR void *VKAPI_CALL reallocate(void *user, void *old, size_t size, size_t alignment,
-                                              VkSystemAllocationScope scope)
-{
-    (void)user, (void)alignment, (void)scope;
-    if (size == 0) {
-        free(old);
-        return NULL;
-    }
-    return fails() ? NULL : realloc(old, size);
-}
-
-static VKAPI_ATTR void VKAPI_CALL release(void *user, void *memory)
-{
-    (void)user;
-    free(memory);
-}
-
-const VkAllocationCallbacks cts_allocator = {
-    .pfnAllocation = allocate, .pfnReallocation = reallocate, .pfnFree = release};
-
 static void inline_words(struct cts *cts, VkShaderModuleCreateInfo *words,
                          VkPipelineShaderStageCreateInfo *stage)
 {

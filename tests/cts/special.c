@@ -1,22 +1,19 @@
-/* Cases that are no product: threads, destruction in any order, allocations that fail, several
- * devices, forks, and many instances. */
-#include "tests/cts/cts.h"
+/* Cases that are no product: the tree of them, threads, forks, and many instances. */
+#include "tests/cts/special.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const struct cts_case graphics = {.target = CTS_PASS, .shader = "zeros"};
-static const struct cts_case compute = {.compute = true, .shader = "zeros"};
+const struct cts_case cts_special_graphics = {.target = CTS_PASS, .shader = "zeros"};
+const struct cts_case cts_special_compute = {.compute = true, .shader = "zeros"};
 
 static struct cts cts;
 
-/* What the case writes when nothing is special. */
-static uint64_t plainly(struct cts *of_cts, const struct cts_case *of)
+uint64_t cts_plainly(struct cts *of_cts, const struct cts_case *of)
 {
     const VkPipeline pipeline = cts_make_pipeline(of_cts, of);
     const uint64_t hash = cts_run(of_cts, of, pipeline, pipeline);
@@ -24,13 +21,13 @@ static uint64_t plainly(struct cts *of_cts, const struct cts_case *of)
     return hash;
 }
 
-static void expect(uint64_t hash, uint64_t wanted, const char *who)
+void cts_expect(uint64_t hash, uint64_t wanted, const char *who)
 {
     if (hash != wanted)
         cts_fail("%s writes something else", who);
 }
 
-static VkCommandPool make_pool(const struct cts *of_cts)
+VkCommandPool cts_make_pool(const struct cts *of_cts)
 {
     const VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                           .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT,
@@ -38,17 +35,6 @@ static VkCommandPool make_pool(const struct cts *of_cts)
     VkCommandPool pool;
     CHECK(vkCreateCommandPool(of_cts->gpu.device, &info, NULL, &pool));
     return pool;
-}
-
-static VkCommandBuffer allocate(const struct cts *of_cts, VkCommandPool pool)
-{
-    const VkCommandBufferAllocateInfo info = {.sType =
-                                                  VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
-                                              .commandPool = pool,
-                                              .commandBufferCount = 1};
-    VkCommandBuffer commands;
-    CHECK(vkAllocateCommandBuffers(of_cts->gpu.device, &info, &commands));
-    return commands;
 }
 
 /* ---- threads ---- */
@@ -80,131 +66,22 @@ static void run_threads(uint32_t count, const struct cts_case *of)
 {
     static struct worker workers[MOST_THREADS];
     cts_open(&cts, of);
-    const uint64_t wanted = plainly(&cts, of);
+    const uint64_t wanted = cts_plainly(&cts, of);
     for (uint32_t i = 0; i < count; i++) {
-        workers[i] = (struct worker){.of = of, .pool = make_pool(&cts)};
-        workers[i].commands = allocate(&cts, workers[i].pool);
+        workers[i] = (struct worker){.of = of, .pool = cts_make_pool(&cts)};
+        workers[i].commands = cts_allocate(&cts, workers[i].pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (uint32_t i = 0; i < count; i++)
         pthread_join(workers[i].thread, NULL);
     for (uint32_t i = 0; i < count; i++)
-        expect(cts_submit(&cts, of, workers[i].commands), wanted, "what another thread recorded");
+        cts_expect(cts_submit(&cts, of, workers[i].commands), wanted,
+                   "what another thread recorded");
     for (uint32_t i = 0; i < count; i++) {
         vkDestroyCommandPool(cts.gpu.device, workers[i].pool, NULL);
         vkDestroyPipeline(cts.gpu.device, workers[i].pipeline, NULL);
     }
     cts_close(&cts, of);
-    cts_pass(wanted);
-}
-
-/* ---- destruction ---- */
-
-enum { PARTS = 4, ORDERS = 24 };
-
-static void destroy_part(uint32_t part, VkPipeline pipeline, VkCommandPool pool)
-{
-    VkDevice device = cts.gpu.device;
-    switch (part) {
-    case 0:
-        vkDestroyPipeline(device, pipeline, NULL);
-        break;
-    case 1:
-        vkDestroyShaderModule(device, cts.module, NULL);
-        cts.module = VK_NULL_HANDLE;
-        break;
-    case 2:
-        cts_target_destroy(&cts);
-        memset(&cts.target, 0, sizeof cts.target);
-        break;
-    default:
-        vkDestroyCommandPool(device, pool, NULL);
-        break;
-    }
-}
-
-/* What was used is destroyed in the n-th order. */
-static void run_destruction(uint32_t n)
-{
-    uint32_t left[PARTS] = {0, 1, 2, 3};
-    cts_open(&cts, &graphics);
-    const uint64_t wanted = plainly(&cts, &graphics);
-    const VkPipeline pipeline = cts_make_pipeline(&cts, &graphics);
-    const VkCommandPool pool = make_pool(&cts);
-    VkCommandBuffer commands = allocate(&cts, pool);
-    cts_record(&cts, &graphics, pipeline, commands);
-    expect(cts_submit(&cts, &graphics, commands), wanted, "it");
-    for (uint32_t count = PARTS; count > 0; count--) {
-        const uint32_t at = n % count;
-        n /= count;
-        destroy_part(left[at], pipeline, pool);
-        left[at] = left[count - 1];
-    }
-    cts_close(&cts, &graphics);
-    cts_pass(wanted);
-}
-
-/* ---- allocations ---- */
-
-enum { FAILING = 24 };
-
-/* The game's n-th allocation fails: the call says so or does without, and the next one is as if
- * nothing had been. */
-static void run_allocation(uint32_t n, const struct cts_case *of)
-{
-    cts_open(&cts, of);
-    const uint64_t wanted = plainly(&cts, of);
-    VkDevice device = cts.gpu.device;
-    const VkShaderModuleCreateInfo words = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-                                            .codeSize = cts.word_count * sizeof(uint32_t),
-                                            .pCode = cts.words};
-    atomic_store(&cts_allocations, 0);
-    atomic_store(&cts_fail_at, n);
-    for (int i = 0; i < 8; i++) {
-        VkShaderModule module = VK_NULL_HANDLE;
-        VkPipelineCache cache = VK_NULL_HANDLE;
-        VkCommandPool pool = VK_NULL_HANDLE;
-        const VkPipelineCacheCreateInfo empty = {.sType =
-                                                     VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
-        const VkCommandPoolCreateInfo commands = {.sType =
-                                                      VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                                  .queueFamilyIndex = cts.gpu.queue_family};
-        if (vkCreateShaderModule(device, &words, &cts_allocator, &module) == VK_SUCCESS)
-            vkDestroyShaderModule(device, module, &cts_allocator);
-        if (vkCreatePipelineCache(device, &empty, &cts_allocator, &cache) == VK_SUCCESS)
-            vkDestroyPipelineCache(device, cache, &cts_allocator);
-        if (vkCreateCommandPool(device, &commands, &cts_allocator, &pool) == VK_SUCCESS)
-            vkDestroyCommandPool(device, pool, &cts_allocator);
-    }
-    atomic_store(&cts_fail_at, 0);
-    struct cts_case with = *of;
-    with.make = CTS_ALLOCATOR;
-    expect(plainly(&cts, &with), wanted, "what came after");
-    cts_close(&cts, of);
-    cts_pass(wanted);
-}
-
-/* ---- devices ---- */
-
-static void run_devices(uint32_t count, bool backwards)
-{
-    static struct cts many[8];
-    uint64_t wanted = 0;
-    for (uint32_t i = 0; i < count; i++)
-        cts_open(&many[i], i % 2 ? &compute : &graphics);
-    for (int round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < count; i++) {
-            const uint64_t hash = plainly(&many[i], i % 2 ? &compute : &graphics);
-            if (i == 0 && round == 0)
-                wanted = hash;
-            if (i % 2 == 0)
-                expect(hash, wanted, "another device");
-        }
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        const uint32_t at = backwards ? count - 1 - i : i;
-        cts_close(&many[at], at % 2 ? &compute : &graphics);
-    }
     cts_pass(wanted);
 }
 
@@ -220,9 +97,9 @@ static void wait_for(pid_t child)
 
 static uint64_t draw_all(void)
 {
-    cts_open(&cts, &graphics);
-    const uint64_t hash = plainly(&cts, &graphics);
-    cts_close(&cts, &graphics);
+    cts_open(&cts, &cts_special_graphics);
+    const uint64_t hash = cts_plainly(&cts, &cts_special_graphics);
+    cts_close(&cts, &cts_special_graphics);
     return hash;
 }
 
@@ -245,28 +122,34 @@ static void run_fork(const char *when)
         wait_for(child);
         cts_pass(hash);
     }
-    cts_open(&cts, &graphics);
-    const uint64_t wanted = plainly(&cts, &graphics);
+    cts_open(&cts, &cts_special_graphics);
+    const uint64_t wanted = cts_plainly(&cts, &cts_special_graphics);
     const pid_t child = fork();
     if (child == 0)
         _exit(0);
-    expect(plainly(&cts, &graphics), wanted, "the parent");
+    cts_expect(cts_plainly(&cts, &cts_special_graphics), wanted, "the parent");
     wait_for(child);
-    cts_close(&cts, &graphics);
+    cts_close(&cts, &cts_special_graphics);
     cts_pass(wanted);
 }
 
 /* ---- instances ---- */
 
-static VkInstance make_instance(void)
+void cts_describe_instance(struct cts_instance_info *out, uint32_t api_version)
 {
-    const VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+    out->application = (VkApplicationInfo){.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                            .pApplicationName = "pm_test_gpu",
-                                           .apiVersion = VK_API_VERSION_1_3};
-    const VkInstanceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                       .pApplicationInfo = &application};
+                                           .apiVersion = api_version};
+    out->info = (VkInstanceCreateInfo){.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                       .pApplicationInfo = &out->application};
+}
+
+VkInstance cts_make_instance(void)
+{
+    struct cts_instance_info of;
+    cts_describe_instance(&of, VK_API_VERSION_1_3);
     VkInstance instance;
-    CHECK(vkCreateInstance(&info, NULL, &instance));
+    CHECK(vkCreateInstance(&of.info, NULL, &instance));
     return instance;
 }
 
@@ -279,7 +162,7 @@ static void run_instances(uint32_t count, uint32_t alive)
         VkInstance *place = &instances[i % alive];
         if (*place)
             vkDestroyInstance(*place, NULL);
-        *place = make_instance();
+        *place = cts_make_instance();
         uint32_t devices = 0;
         CHECK(vkEnumeratePhysicalDevices(*place, &devices, NULL));
         assert_true(devices > 0);
@@ -292,15 +175,36 @@ static void run_instances(uint32_t count, uint32_t alive)
 
 /* ---- the tree ---- */
 
-static const uint32_t thread_counts[] = {2, 4, 8, 16}, device_counts[] = {2, 3, 5};
+static const uint32_t thread_counts[] = {2, 4, 8, 16}, device_counts[] = {2, 3, 5},
+                      device_threads[] = {2, 4, 8};
 static const char *const forks[] = {"before", "alive", "gone"};
 
 enum {
     THREADS = 2 * sizeof thread_counts / sizeof thread_counts[0],
-    DEVICES = 2 * sizeof device_counts / sizeof device_counts[0],
+    DEVICES = 4 * sizeof device_counts / sizeof device_counts[0],
+    DEVICE_THREADS = sizeof device_threads / sizeof device_threads[0],
     FORKS = sizeof forks / sizeof forks[0],
     INSTANCES = 3,
 };
+
+static bool allocation(uint32_t n, char *name, bool run)
+{
+    static const char *const how[2] = {"once", "on"};
+    snprintf(name, 128, "pm.allocation.%s.%s", cts_failing_call(n / 2), how[n % 2]);
+    if (run)
+        cts_run_allocation(n / 2, n % 2);
+    return true;
+}
+
+static bool devices(uint32_t n, char *name, bool run)
+{
+    const bool of_one = n % 2, backwards = n / 2 % 2;
+    snprintf(name, 128, "pm.devices.%s.%s.%u", of_one ? "of_one" : "of_each",
+             backwards ? "backwards" : "forwards", device_counts[n / 4]);
+    if (run)
+        cts_run_devices(device_counts[n / 4], of_one, backwards);
+    return true;
+}
 
 /* Names the n-th case, or runs it; false: there is none. */
 static bool special(uint32_t n, char *name, bool run)
@@ -309,32 +213,34 @@ static bool special(uint32_t n, char *name, bool run)
         snprintf(name, 128, "pm.threads.%s.%u", n % 2 ? "compute" : "graphics",
                  thread_counts[n / 2]);
         if (run)
-            run_threads(thread_counts[n / 2], n % 2 ? &compute : &graphics);
+            run_threads(thread_counts[n / 2], n % 2 ? &cts_special_compute : &cts_special_graphics);
         return true;
     }
     n -= THREADS;
-    if (n < ORDERS) {
-        snprintf(name, 128, "pm.destroy.order_%u", n);
+    if (n < CTS_DESTROYED * CTS_ORDERS) {
+        const enum cts_destroyed what = (enum cts_destroyed)(n / CTS_ORDERS);
+        snprintf(name, 128, "pm.destroy.%s.order_%u", cts_destroyed_names[what], n % CTS_ORDERS);
         if (run)
-            run_destruction(n);
+            cts_run_destruction(what, n % CTS_ORDERS);
         return true;
     }
-    n -= ORDERS;
-    if (n < 2 * FAILING) {
-        snprintf(name, 128, "pm.allocation.%s.%u", n % 2 ? "compute" : "graphics", n / 2 + 1);
-        if (run)
-            run_allocation(n / 2 + 1, n % 2 ? &compute : &graphics);
-        return true;
-    }
-    n -= 2 * FAILING;
-    if (n < DEVICES) {
-        snprintf(name, 128, "pm.devices.%s.%u", n % 2 ? "backwards" : "forwards",
-                 device_counts[n / 2]);
-        if (run)
-            run_devices(device_counts[n / 2], n % 2);
-        return true;
-    }
+    n -= CTS_DESTROYED * CTS_ORDERS;
+    uint32_t failing = 0;
+    while (cts_failing_call(failing))
+        failing++;
+    if (n < 2 * failing)
+        return allocation(n, name, run);
+    n -= 2 * failing;
+    if (n < DEVICES)
+        return devices(n, name, run);
     n -= DEVICES;
+    if (n < DEVICE_THREADS) {
+        snprintf(name, 128, "pm.devices.threads.%u", device_threads[n]);
+        if (run)
+            cts_run_device_threads(device_threads[n]);
+        return true;
+    }
+    n -= DEVICE_THREADS;
     if (n < FORKS) {
         snprintf(name, 128, "pm.fork.%s", forks[n]);
         if (run)

@@ -154,7 +154,7 @@ static void record_calls(const struct recording *r)
 
 /* ---- command buffers ---- */
 
-static VkCommandBuffer allocate(struct cts *cts, VkCommandPool pool, VkCommandBufferLevel level)
+VkCommandBuffer cts_allocate(const struct cts *cts, VkCommandPool pool, VkCommandBufferLevel level)
 {
     const VkCommandBufferAllocateInfo info = {.sType =
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
@@ -247,7 +247,7 @@ static void submit_split(struct recording *r, VkCommandPool pool)
 {
     const uint32_t end = all(r);
     for (uint32_t from = 0; from < end; from += end / 4) {
-        r->commands = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
         begin(r->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
         if (!r->of->compute)
             cts_target_begin(r->cts, r->commands, from == 0, false);
@@ -263,7 +263,7 @@ static void submit_split(struct recording *r, VkCommandPool pool)
 static void submit_repeatedly(struct recording *r, VkCommandPool pool)
 {
     VkDevice device = r->cts->gpu.device;
-    r->commands = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     for (int i = 0; i < SUBMISSIONS; i++) {
         if (r->of->use != CTS_REPEATED || i == 0)
             record(r, r->of->use == CTS_REPEATED ? 0 : VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT,
@@ -281,15 +281,15 @@ static void submit_once(struct recording *r, VkCommandPool pool)
 {
     VkCommandBuffer secondary = NULL;
     if (r->of->use == CTS_SECONDARY) {
-        secondary = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+        secondary = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
         record_secondary(r, secondary, NULL);
         for (int level = 0; r->of->way == CTS_NESTED && level < 2; level++) {
             const VkCommandBuffer inner = secondary;
-            secondary = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+            secondary = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
             record_secondary(r, secondary, inner);
         }
     }
-    r->commands = allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
     record(r, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, secondary);
     submit(r->cts, r->of, r->commands);
 }

@@ -247,9 +247,10 @@ void pm_gpu_create(struct pm_gpu *gpu)
 
 void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options)
 {
-    *gpu = (struct pm_gpu){0};
+    *gpu = (struct pm_gpu){.instance = options->instance};
     check_driver();
-    create_instance(gpu);
+    if (!gpu->instance)
+        create_instance(gpu);
     pick_device(gpu);
     learn_properties(gpu);
     create_device(gpu, options);

@@ -71,7 +71,8 @@ struct pm_gpu_options {
     const char *const *extensions;
     VkBaseOutStructure *features; /* one for each extension from first_feature on, in their order */
     uint32_t first_feature;
-    bool two_queues; /* the second is not in struct pm_gpu */
+    bool two_queues;     /* the second is not in struct pm_gpu */
+    VkInstance instance; /* whose device it is; NULL: one is made */
 };
 void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options);
 void pm_gpu_destroy(struct pm_gpu *gpu);

@@ -33,7 +33,17 @@ static const struct {
                     [CTS_DESCRIPTOR_BUFFERS] = {"descriptor_buffers", true, true},
                     [CTS_CONDITIONAL] = {"conditional", true, true},
                     [CTS_NESTED] = {"nested", true, true},
-                    [CTS_GENERATED] = {"generated", true, true}};
+                    [CTS_GENERATED] = {"generated", true, true},
+                    [CTS_MULTI] = {"multi", true, false},
+                    [CTS_MULTI_INDEXED] = {"multi_indexed", true, false},
+                    [CTS_INDEXED_INDIRECT] = {"indexed_indirect", true, false},
+                    [CTS_INDEXED_COUNTED] = {"indexed_counted", true, false},
+                    [CTS_PENDING] = {"pending", true, true},
+                    [CTS_SHARED] = {"shared", true, true},
+                    [CTS_SUSPENDED] = {"suspended", true, false},
+                    [CTS_NESTED_LIBRARIES] = {"nested_libraries", true, false},
+                    [CTS_ROBUST] = {"robust", true, true},
+                    [CTS_STATES] = {"states", true, false}};
 /* The last one is of the newer ways alone. */
 static const char *const fragment_shaders[CTS_FRAGMENT_SHADERS + 1] = {
     "plain",   "branches", "loop",  "zeros", "discard", "derivative",
@@ -115,8 +125,10 @@ bool cts_objects_at(uint32_t n, struct cts_case *out, char name[static 128])
 static enum cts_use use_of(enum cts_way way, uint32_t at, uint32_t shaders)
 {
     static const enum cts_use some[] = {CTS_ONCE, CTS_SECONDARY, CTS_REPEATED, CTS_RESET};
-    if (way == CTS_NESTED)
+    if (way == CTS_NESTED || way == CTS_SHARED)
         return CTS_SECONDARY;
+    if (way == CTS_PENDING || way == CTS_SUSPENDED)
+        return CTS_ONCE;                                        /* use.c has their own */
     const enum cts_use use = some[(at + at / shaders * 2) % 4]; /* each shader another each way */
     /* Which attachment is where is not inherited here. */
     return way == CTS_LOCAL_READ && use == CTS_SECONDARY ? CTS_POOL_RESET : use;
@@ -126,7 +138,10 @@ static enum cts_target_kind target_of(enum cts_way way, uint32_t at)
 {
     if (way == CTS_RESOLVED_LATER || way == CTS_RESOLVED_BY_PASS)
         return CTS_SAMPLES;
-    const bool rendering = way == CTS_MULTIVIEW || way == CTS_LOCAL_READ;
+    static const enum cts_target_kind stateful[] = {CTS_SAMPLES, CTS_BLEND, CTS_DEPTH};
+    if (way == CTS_STATES)
+        return stateful[at % 3];
+    const bool rendering = way == CTS_MULTIVIEW || way == CTS_LOCAL_READ || way == CTS_SUSPENDED;
     return !rendering && at % 3 == 0 ? CTS_PASS : CTS_RENDERING;
 }
 

@@ -96,6 +96,16 @@ enum cts_way {
     CTS_CONDITIONAL,        /* the game's own conditional rendering */
     CTS_NESTED,             /* secondaries in secondaries */
     CTS_GENERATED,          /* device-generated commands */
+    CTS_MULTI,              /* vkCmdDrawMultiEXT */
+    CTS_MULTI_INDEXED,      /* vkCmdDrawMultiIndexedEXT */
+    CTS_INDEXED_INDIRECT,   /* vkCmdDrawIndexedIndirect */
+    CTS_INDEXED_COUNTED,    /* vkCmdDrawIndexedIndirectCount */
+    CTS_PENDING,            /* recorded once, and pending several times at once */
+    CTS_SHARED,             /* a secondary in several primaries */
+    CTS_SUSPENDED,          /* and resumed dynamic rendering */
+    CTS_NESTED_LIBRARIES,   /* libraries of libraries */
+    CTS_ROBUST,             /* VK_EXT_pipeline_robustness */
+    CTS_STATES,             /* VK_EXT_extended_dynamic_state3 */
     CTS_WAYS
 };
 
@@ -135,8 +145,9 @@ struct cts_target {
     enum cts_target_kind kind;
     uint32_t samples, colors, subpass, view_mask;
     bool has_depth;
-    bool has_middle;     /* color[1] is drawn to as well, and read in between */
-    bool resolves_later; /* by a command of its own */
+    bool has_middle;        /* color[1] is drawn to as well, and read in between */
+    bool resolves_later;    /* by a command of its own */
+    VkRenderingFlags flags; /* of the next dynamic rendering that begins */
     struct gpu_image color[2], resolved, depth;
     VkRenderPass pass, loading; /* NULL: dynamic rendering; loading: what is there stays */
     VkFramebuffer framebuffer;

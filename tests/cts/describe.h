@@ -26,6 +26,7 @@ struct cts_description {
     VkPipelineRenderingCreateInfo rendering;
     VkDynamicState dynamic[16];
     VkPipelineDynamicStateCreateInfo dynamics;
+    VkPipelineRobustnessCreateInfo robust[2]; /* of the pipeline, and of the shader */
     VkGraphicsPipelineCreateInfo info;
 };
 

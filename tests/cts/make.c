@@ -49,29 +49,57 @@ static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT p
     return pipeline;
 }
 
-static VkPipeline link(struct cts *cts, const VkGraphicsPipelineLibraryFlagsEXT *parts,
-                       uint32_t count, bool optimize)
+/* Of libraries, which stay until the end. */
+static VkPipeline link_made(struct cts *cts, const VkPipeline *libraries, uint32_t count,
+                            VkPipelineCreateFlags flags)
 {
-    if (!(cts->gpu.extensions & CTS_GRAPHICS_LIBRARIES))
-        cts_unsupported("VK_EXT_graphics_pipeline_library");
-    VkPipeline libraries[4];
-    for (uint32_t i = 0; i < count; i++)
-        libraries[i] = make_part(cts, parts[i], optimize);
     const VkPipelineLibraryCreateInfoKHR list = {
         .sType = VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR,
         .libraryCount = count,
         .pLibraries = libraries};
-    const VkGraphicsPipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
-        .pNext = &list,
-        .flags = optimize ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0,
-        .layout = cts->gpu.layout,
-        .basePipelineIndex = -1};
+    const VkGraphicsPipelineCreateInfo info = {.sType =
+                                                   VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO,
+                                               .pNext = &list,
+                                               .flags = flags,
+                                               .layout = cts->gpu.layout,
+                                               .basePipelineIndex = -1};
     VkPipeline pipeline;
     CHECK(vkCreateGraphicsPipelines(cts->gpu.device, VK_NULL_HANDLE, 1, &info, NULL, &pipeline));
     for (uint32_t i = 0; i < count; i++)
         cts->libraries[cts->library_count++] = libraries[i];
     return pipeline;
+}
+
+static void need_libraries(const struct cts *cts)
+{
+    if (!(cts->gpu.extensions & CTS_GRAPHICS_LIBRARIES))
+        cts_unsupported("VK_EXT_graphics_pipeline_library");
+}
+
+static VkPipeline link(struct cts *cts, const VkGraphicsPipelineLibraryFlagsEXT *parts,
+                       uint32_t count, bool optimize)
+{
+    VkPipeline libraries[4];
+    need_libraries(cts);
+    for (uint32_t i = 0; i < count; i++)
+        libraries[i] = make_part(cts, parts[i], optimize);
+    return link_made(cts, libraries, count,
+                     optimize ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0);
+}
+
+/* Of two libraries that are linked of two each. */
+static VkPipeline link_nested(struct cts *cts)
+{
+    static const VkGraphicsPipelineLibraryFlagsEXT parts[2][2] = {{INPUT, BEFORE},
+                                                                  {FRAGMENT, OUTPUT}};
+    VkPipeline outer[2];
+    need_libraries(cts);
+    for (int i = 0; i < 2; i++) {
+        const VkPipeline inner[2] = {make_part(cts, parts[i][0], false),
+                                     make_part(cts, parts[i][1], false)};
+        outer[i] = link_made(cts, inner, 2, VK_PIPELINE_CREATE_LIBRARY_BIT_KHR);
+    }
+    return link_made(cts, outer, 2, 0);
 }
 
 /* ---- what both kinds have in common ---- */
@@ -274,6 +302,8 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
         return link(cts, parts, 4, of->make == CTS_OPTIMIZED);
     if (of->make == CTS_HALVES)
         return link(cts, halves, 2, false);
+    if (of->way == CTS_NESTED_LIBRARIES)
+        return link_nested(cts);
     struct cts_description d;
     cts_describe(cts, &d);
     if (cts_way(of)->describe)
@@ -292,9 +322,12 @@ static VkPipeline make_graphics(struct cts *cts, const struct cts_case *of)
 
 static VkPipeline make_compute(struct cts *cts, const struct cts_case *of)
 {
-    struct cts_description d;
+    struct cts_description d = {0};
     cts_describe_stages(cts, &d);
+    if (cts_way(of)->describe)
+        cts_way(of)->describe(cts, &d);
     VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                        .pNext = d.info.pNext,
                                         .stage = d.stages[1],
                                         .layout = cts->gpu.layout,
                                         .basePipelineIndex = -1};

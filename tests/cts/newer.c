@@ -53,7 +53,13 @@ const struct cts_way_of *cts_way(const struct cts_case *of)
         [CTS_DESCRIPTOR_BUFFERS] = &cts_descriptor_buffers,
         [CTS_CONDITIONAL] = &cts_conditional,
         [CTS_NESTED] = &nested,
-        [CTS_GENERATED] = &cts_generated};
+        [CTS_GENERATED] = &cts_generated,
+        [CTS_MULTI] = &cts_multi,
+        [CTS_MULTI_INDEXED] = &cts_multi_indexed,
+        [CTS_INDEXED_INDIRECT] = &cts_indexed_indirect,
+        [CTS_INDEXED_COUNTED] = &cts_indexed_counted,
+        [CTS_ROBUST] = &cts_robust,
+        [CTS_STATES] = &cts_states};
     return ways[of->way] ? ways[of->way] : &none;
 }
 

@@ -171,10 +171,12 @@ static void begin_pass(const struct cts_target *target, VkCommandBuffer commands
 void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool first, bool secondaries)
 {
     const struct cts_target *target = &cts->target;
-    ready(commands, &target->color[0], VK_IMAGE_ASPECT_COLOR_BIT, first);
-    ready(commands, &target->color[1], VK_IMAGE_ASPECT_COLOR_BIT, first);
-    ready(commands, &target->resolved, VK_IMAGE_ASPECT_COLOR_BIT, first);
-    ready(commands, &target->depth, VK_IMAGE_ASPECT_DEPTH_BIT, first);
+    if (!(target->flags & VK_RENDERING_RESUMING_BIT)) {
+        ready(commands, &target->color[0], VK_IMAGE_ASPECT_COLOR_BIT, first);
+        ready(commands, &target->color[1], VK_IMAGE_ASPECT_COLOR_BIT, first);
+        ready(commands, &target->resolved, VK_IMAGE_ASPECT_COLOR_BIT, first);
+        ready(commands, &target->depth, VK_IMAGE_ASPECT_DEPTH_BIT, first);
+    }
     if (target->pass) {
         begin_pass(target, commands, first, secondaries);
         return;
@@ -204,7 +206,8 @@ void cts_target_begin(const struct cts *cts, VkCommandBuffer commands, bool firs
                                              .clearValue.depthStencil.depth = 1};
     const VkRenderingInfo info = {
         .sType = VK_STRUCTURE_TYPE_RENDERING_INFO,
-        .flags = secondaries ? VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT : 0,
+        .flags = target->flags |
+                 (secondaries ? VK_RENDERING_CONTENTS_SECONDARY_COMMAND_BUFFERS_BIT : 0u),
         .renderArea = {{0, 0}, {CTS_SIDE, CTS_SIDE}},
         .layerCount = 1,
         .viewMask = target->view_mask,

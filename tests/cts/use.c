@@ -173,6 +173,14 @@ static void begin(VkCommandBuffer commands, VkCommandBufferUsageFlags flags)
     CHECK(vkBeginCommandBuffer(commands, &info));
 }
 
+static void submit_both(struct cts *cts, const VkCommandBuffer commands[2])
+{
+    const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                               .commandBufferCount = 2,
+                               .pCommandBuffers = commands};
+    CHECK(vkQueueSubmit(cts->gpu.queue, 1, &info, VK_NULL_HANDLE));
+}
+
 static void submit(struct cts *cts, const struct cts_case *of, VkCommandBuffer commands)
 {
     const VkCommandBufferSubmitInfo buffer = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_SUBMIT_INFO,
@@ -210,7 +218,8 @@ static void record_secondary(struct recording *r, VkCommandBuffer secondary, VkC
         .framebuffer = r->of->compute ? VK_NULL_HANDLE : target->framebuffer};
     const VkCommandBufferBeginInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
-        .flags = r->of->compute ? 0 : VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT,
+        .flags = (r->of->compute ? 0u : VK_COMMAND_BUFFER_USAGE_RENDER_PASS_CONTINUE_BIT) |
+                 (r->of->way == CTS_SHARED ? VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT : 0u),
         .pInheritanceInfo = &inheritance};
     CHECK(vkBeginCommandBuffer(secondary, &info));
     const VkCommandBuffer primary = r->commands;
@@ -275,6 +284,57 @@ static void submit_repeatedly(struct recording *r, VkCommandPool pool)
         else if (r->of->use == CTS_RESET)
             CHECK(vkResetCommandBuffer(r->commands, 0));
     }
+}
+
+/* Recorded once, and submitted again while it is pending. */
+static void submit_pending(struct recording *r, VkCommandPool pool)
+{
+    r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    record(r, VK_COMMAND_BUFFER_USAGE_SIMULTANEOUS_USE_BIT, NULL);
+    for (int i = 0; i < SUBMISSIONS; i++)
+        submit(r->cts, r->of, r->commands);
+}
+
+/* One secondary in several primaries, all pending at once. */
+static void submit_shared(struct recording *r, VkCommandPool pool)
+{
+    const VkCommandBuffer secondary = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_SECONDARY);
+    VkCommandBuffer primaries[SUBMISSIONS];
+    record_secondary(r, secondary, NULL);
+    for (int i = 0; i < SUBMISSIONS; i++) {
+        primaries[i] = r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        record(r, i ? VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT : 0, secondary);
+    }
+    for (int i = 0; i < SUBMISSIONS; i++)
+        submit(r->cts, r->of, primaries[i]);
+}
+
+static void draw_resumed(struct recording *r, VkRenderingFlags flags, uint32_t from, uint32_t to)
+{
+    r->cts->target.flags = flags;
+    cts_target_begin(r->cts, r->commands, true, false);
+    prepare(r);
+    part(r, from, to);
+    cts_target_end(r->cts, r->commands);
+    r->cts->target.flags = 0;
+}
+
+/* Suspended and resumed in a command buffer, and from one to the next. */
+static void submit_suspended(struct recording *r, VkCommandPool pool)
+{
+    VkCommandBuffer both[2];
+    for (int i = 0; i < 2; i++) {
+        both[i] = r->commands = cts_allocate(r->cts, pool, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+        begin(r->commands, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        if (i == 0) {
+            draw_resumed(r, VK_RENDERING_SUSPENDING_BIT, 0, 1);
+            draw_resumed(r, VK_RENDERING_RESUMING_BIT | VK_RENDERING_SUSPENDING_BIT, 1, 2);
+        } else {
+            draw_resumed(r, VK_RENDERING_RESUMING_BIT, 2, TRIANGLES);
+        }
+        CHECK(vkEndCommandBuffer(r->commands));
+    }
+    submit_both(r->cts, both);
 }
 
 static void submit_once(struct recording *r, VkCommandPool pool)
@@ -370,6 +430,12 @@ uint64_t cts_run(struct cts *cts, const struct cts_case *of, VkPipeline pipeline
         submit_split(&r, pool);
     else if (of->use == CTS_REPEATED || of->use == CTS_POOL_RESET || of->use == CTS_RESET)
         submit_repeatedly(&r, pool);
+    else if (of->way == CTS_PENDING)
+        submit_pending(&r, pool);
+    else if (of->way == CTS_SHARED)
+        submit_shared(&r, pool);
+    else if (of->way == CTS_SUSPENDED)
+        submit_suspended(&r, pool);
     else
         submit_once(&r, pool);
     CHECK(vkQueueWaitIdle(gpu->queue));

@@ -37,6 +37,9 @@ extern const struct cts_way_of cts_tessellation, cts_geometry, cts_mesh, cts_tas
 extern const struct cts_way_of cts_push_descriptors, cts_descriptor_buffers;       /* bound.c */
 extern const struct cts_way_of cts_conditional, cts_counted;                       /* indirect.c */
 extern const struct cts_way_of cts_generated;                                      /* generated.c */
+extern const struct cts_way_of cts_multi, cts_multi_indexed, cts_indexed_indirect,
+    cts_indexed_counted;                                                 /* draws.c */
+extern const struct cts_way_of cts_robust, cts_states;                   /* made.c */
 extern const struct cts_way_of cts_local_read;                           /* local_read.c */
 extern const struct cts_way_of cts_captured;                             /* captured.c */
 extern const struct cts_way_of cts_resolved_later, cts_resolved_by_pass; /* resolved.c */

@@ -30,7 +30,12 @@ not supported may not become something else, and what fails may not crash or han
 What a case came to is read from the log that another binary writes (--deqp-log-filename, which is set here), else from
 its standard output. That nothing disagrees says nothing where nothing was done: a run fails where the layer was in no
 process of a mode, or nothing was sampled, or nothing specialized, in all of its cases, unless --may-see-nothing, or
-"may_see_nothing" in a config, allows it. JUnit: --junit FILE. Exit status: 0 when all modes agree and no case failed for us, 1 else, 2 wrong
+"may_see_nothing" in a config, allows it.
+
+--validation runs all under Debian 12's validation layer, which is below ours and so sees what the driver is given: a kind
+of message that a mode has, and the mode off has not, fails the case.
+
+JUnit: --junit FILE. Exit status: 0 when all modes agree, no case failed for us and something was seen, 1 else, 2 wrong
 usage, 130 when it was interrupted (SIGINT, SIGTERM): what ran by then is counted and written all the same.
 """
 
@@ -52,6 +57,9 @@ import time
 import traceback
 import zlib
 from xml.etree import ElementTree
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import validation  # pylint: disable=wrong-import-position
 
 KINDS = {"blocks": "block", "zeros": "zero", "turns": "turns", "constants": "constant"}  # of modes that sample
 SPECIALIZED = ["specialized", "everything", "passes"]
@@ -78,6 +86,7 @@ COMPLAINT = re.compile(r"^.* (?:warning|error): .*$", re.M)
 
 
 OURS = "/tests/cts/pm_cts"
+OUR_LAYER = "VK_LAYER_PIECEMEAL_cooperative_pgo"
 
 
 class Interrupted(Exception):
@@ -164,6 +173,8 @@ class Runner:
         self.layers = ":".join(build + "/share/vulkan/explicit_layer.d" for build in builds)
         self.seen = dict.fromkeys(SEEN, 0)  # lines of the layer's log
         self.logged = set()  # modes in which it wrote one
+        self.settings = None  # the validation layer's, which is there then
+        self.validated, self.said_validation = set(), {}  # modes in which it was; by mode: how often which kind
         self.recipes = set()  # that were in use
         self.lock, self.running, self.stopped = threading.Lock(), set(), False
         self.clean = {k: v for k, v in os.environ.items()
@@ -171,12 +182,23 @@ class Runner:
         self.clean.update(VK_DRIVER_FILES=driver, VK_ICD_FILENAMES=driver, NODEVICE_SELECT="1",
                           VK_LOADER_LAYERS_DISABLE="~implicit~", MESA_SHADER_CACHE_DISABLE="true")
 
+    def validate(self):
+        """From here on with the validation layer."""
+        self.settings = self.scratch + "/validation"
+        with open(self.settings, "w", encoding="utf-8") as file:
+            file.write(validation.SETTINGS)
+
     def environment(self, mode, home, name=""):
         env = dict(self.clean, XDG_DATA_HOME=home, XDG_CACHE_HOME=home, XDG_CONFIG_HOME=home, XDG_RUNTIME_DIR=home)
+        layers = [OUR_LAYER] if mode != "off" else []
+        if self.settings:
+            layers.append(validation.LAYER)
+            env["VK_LAYER_SETTINGS_PATH"] = self.settings
+        if layers:
+            env["VK_INSTANCE_LAYERS"] = ":".join(layers)
         if mode == "off":
             return env
-        env.update(VK_ADD_LAYER_PATH=self.layers,
-                   VK_INSTANCE_LAYERS="VK_LAYER_PIECEMEAL_cooperative_pgo", PIECEMEAL_LOG_FILE=home + "/log",
+        env.update(VK_ADD_LAYER_PATH=self.layers, PIECEMEAL_LOG_FILE=home + "/log",
                    PIECEMEAL_LOG_LEVEL="debug", PIECEMEAL_SAMPLER_SEED="1",
                    PIECEMEAL_SPOOL=home + "/piecemeal/local/spool",
                    PIECEMEAL_DATABASES=home + "/piecemeal/local/databases")
@@ -241,7 +263,7 @@ class Runner:
         if mode in SPECIALIZED:
             # What the others left becomes a database, as `piecemeal run --local` takes it in.
             local = self.environment("zeros", home)
-            del local["VK_INSTANCE_LAYERS"]
+            del local["VK_INSTANCE_LAYERS"]  # all of them
             said, code = self.process([self.build + "/tools/piecemeal", "run", "--local", "--", "true"], local, home)
             if code != 0:
                 return "Fail", None, "the profile is not taken in: " + said
@@ -296,7 +318,37 @@ class Runner:
                 found[mode] = self.once(name, mode, home)
         finally:
             shutil.rmtree(home, ignore_errors=True)
-        return (name, *judge(found), time.monotonic() - begin)
+        outcome = judge(found)
+        if self.settings:
+            with self.lock:
+                outcome = self.judge_validation(found, outcome)
+        return (name, *outcome, time.monotonic() - begin)
+
+    def judge_validation(self, found, outcome):
+        """What the case comes to by what the validation layer said; outcome: without that."""
+        kinds = {mode: set(validation.SAID.findall(said)) for mode, (_, _, said) in found.items()}
+        for mode, (_, _, said) in found.items():
+            if validation.IS_THERE in said:
+                self.validated.add(mode)
+            for kind in kinds[mode]:
+                self.said_validation.setdefault(mode, {}).setdefault(kind, 0)
+                self.said_validation[mode][kind] += 1
+        for mode in kinds if outcome[0] in ("pass", "unsupported") else []:
+            ours = kinds[mode] - kinds["off"] - validation.KNOWN
+            if ours:
+                lines = [line for line in found[mode][2].splitlines() if any(kind in line for kind in ours)]
+                return "fail", "%s: of us alone: %s\n%s" % (mode, " ".join(sorted(ours)), "\n".join(lines))
+        return outcome
+
+    def tell_validation(self):
+        """How many cases have messages, without us and with us, and which of ours may be."""
+        kinds = {mode: set(counts) for mode, counts in self.said_validation.items()}
+        without = kinds.get("off", set())
+        ours = set().union(*kinds.values()) - without if kinds else set()
+        print("validation: %d kinds of messages without us, %d with us alone%s" %
+              (len(without), len(ours), "".join("\n  %s, in %s" % (kind, ", ".join(
+                  "%d of %s" % (counts[kind], mode) for mode, counts in self.said_validation.items() if kind in counts))
+                  for kind in sorted(ours | without))))
 
 
 def see_often(folder):
@@ -419,6 +471,7 @@ def main():
     parser.add_argument("--may-see-nothing", action="store_true",
                         help="do not fail where nothing was sampled or specialized, or the layer in no process")
     parser.add_argument("--least-recipes", type=int, default=0, help="fail where fewer were in use in the mode recipes")
+    parser.add_argument("--validation", action="store_true", help="with the validation layer below ours")
     parser.add_argument("--junit")
     options = parser.parse_args()
     config = {}
@@ -430,6 +483,8 @@ def main():
     suite = Suite(options, config)
     if any(mode not in MODES for mode in suite.modes):
         parser.error("modes are " + ", ".join(MODES))
+    if options.validation and "off" not in suite.modes:
+        parser.error("what the validation layer says of us is what it does not in the mode off")
     driver = driver_manifest(options.driver, options.build)
     if not os.path.exists(driver):
         print("no driver " + driver, file=sys.stderr)
@@ -440,6 +495,8 @@ def main():
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="cts-") as scratch:
         runner = Runner(suite, [options.build, *options.also], driver, scratch)
+        if options.validation:
+            runner.validate()
         outcomes = run_all(runner, names, options.jobs)
     seconds = time.monotonic() - begin
     if runner.stopped:
@@ -454,9 +511,13 @@ def main():
     print(", ".join("%d %s" % (runner.seen[what], what) for what in wanted) or "nothing was looked for")
     if RECIPES in suite.modes:
         print("%d recipes: %s" % (len(runner.recipes), " ".join(sorted(runner.recipes))))
+    if options.validation:
+        runner.tell_validation()
     if runner.stopped:
         return 130
     unseen = [] if suite.may_see_nothing else runner.unseen(options.all_seen)
+    if options.validation:
+        unseen += ["the validation layer in " + mode for mode in suite.modes if mode not in runner.validated]
     if count["pass"] == 0 or unseen:
         print("nothing was seen: " + (", ".join(unseen) or "no case passed"))
         return 1

@@ -115,6 +115,34 @@ echo "  Pass (good)"
 """
 
 
+# The validation layer, as far as it shows: what it says of each case, without us and with us, as those of Debian 12 and 13 do.
+VALIDATED = """#!/bin/sh
+""" + LOADED + """
+for argument; do
+    case $argument in
+    --deqp-case=*) name=${argument##*.} ;;
+    esac
+done
+case $VK_INSTANCE_LAYERS in
+*PIECEMEAL*:VK_LAYER_KHRONOS_validation) with=yes ;;
+VK_LAYER_KHRONOS_validation) with= ;;
+*) exit 3 ;;
+esac
+[ -s "$VK_LAYER_SETTINGS_PATH" ] || exit 3
+[ "$name$with" = gone-yes ] || echo "Validation Information: [ x ] Khronos Validation Layer Active: none"
+case $name$with in
+games*|mixed*) echo "VUID-the-games(ERROR / SPEC): msgNum: -17 - Validation Error: [ VUID-the-games ] Object 0: x" ;;
+esac
+case $name$with in
+mixedyes) echo "VUID-of-us(WARN / SPEC): msgNum: 17 - Validation Warning: [ VUID-of-us ] Object 0: x" ;;
+oursyes) echo "Validation Error: [ VUID-of-us ] | MessageID = 0x1" ;;
+knownyes) echo "Validation Error: [ VUID-vkCmdDraw-None-08879 ] | MessageID = 0x1" ;;
+esac
+echo "  Result: 1"
+echo "  Pass (good)"
+"""
+
+
 class Runs(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -151,8 +179,9 @@ class Runs(unittest.TestCase):
     def test_what_fails_without_us(self):
         """It may not crash or hang with us; what crashes or hangs without us says nothing."""
         endings = {"Fail": 'echo "  Fail (wrong)"; exit 1', "Crash": "kill -SEGV $$", "Timeout": "sleep 60"}
-        for without, with_us, kind in (("Fail", "Fail", "skipped"), ("Fail", "Crash", "error"), ("Fail", "Timeout", "error"),
-                                       ("Crash", "Timeout", "skipped"), ("Timeout", "Crash", "skipped")):
+        for without, with_us, kind in (("Fail", "Fail", "skipped"), ("Fail", "Crash", "error"),
+                                       ("Fail", "Timeout", "error"), ("Crash", "Timeout", "skipped"),
+                                       ("Timeout", "Crash", "skipped")):
             with self.subTest(without=without, with_us=with_us):
                 with open(self.suite, "w", encoding="utf-8") as file:
                     file.write("#!/bin/sh\n" + LOADED + 'if [ -z "$VK_INSTANCE_LAYERS" ]; then %s; else %s; fi\n'
@@ -227,11 +256,33 @@ class Runs(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stdout)
         self.assertIn("nothing was seen: uses of recipes", done.stdout)
 
+    def test_validation(self):
+        """What the validation layer says with us and not without fails the case; so does the run if it was not there."""
+        with open(self.suite, "w", encoding="utf-8") as file:
+            file.write(VALIDATED)
+        cases = [a for name in ("plain", "games", "mixed", "ours", "known") for a in ("--deqp-case", "t." + name)]
+        done, found = self.run_cases("--validation", *cases)
+        self.assertEqual(found, {"plain": "passed", "games": "passed", "mixed": "failure", "ours": "failure",
+                                 "known": "passed"}, done.stdout + done.stderr)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("idle: of us alone: VUID-of-us\n", done.stdout)
+        self.assertIn("validation: 1 kinds of messages without us, 2 with us alone\n", done.stdout)
+        self.assertIn("  VUID-the-games, in 2 of off, 2 of idle\n", done.stdout)
+        self.assertIn("  VUID-of-us, in 2 of idle\n", done.stdout)
+        done, _ = self.run_cases("--validation", *cases[:4])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        done, _ = self.run_cases("--validation", "--may-see-nothing", "--deqp-case", "t.gone-")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("nothing was seen: the validation layer in idle\n", done.stdout)
+        done, _ = self.run_cases("--validation", "--modes", "idle", *cases)
+        self.assertEqual(done.returncode, 2)
+
     def test_nothing_was_done(self):
         """A run in which the layer was not, or did nothing of what a mode is for, fails, however few its cases and by
         config, too, unless it may."""
         config = self.folder.name + "/config.json"
-        did = {"blocks": "wrote a checkpoint", "specialized": "x, specialized, is used", "recipes": "the recipe r is in use"}
+        did = {"blocks": "wrote a checkpoint", "specialized": "x, specialized, is used",
+               "recipes": "the recipe r is in use"}
         for modes, said, missing in (
                 ("off,idle", "", "the layer in idle"),
                 ("off,idle,blocks", did["blocks"], ""),

@@ -19,24 +19,12 @@ import sys
 import tempfile
 import time
 
-SETTINGS = """khronos_validation.debug_action = VK_DBG_LAYER_ACTION_LOG_MSG
-khronos_validation.report_flags = error,warn
-khronos_validation.enable_message_limit = false
-khronos_validation.unique_handles = false
-"""  # tests look for handles as the driver gave them
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from validation import KNOWN, SAID, SETTINGS  # pylint: disable=wrong-import-position
+
 LIMIT = 600  # seconds for a program
 
-# What may be said of us, and why.
-KNOWN = {
-    # Both timestamps are there, so the commands that wrote them have completed, and the query is reset; the validation
-    # layer learns of it when the game waits for the whole submission, and then takes the query for written again.
-    "VUID-vkCmdWriteTimestamp-None-00830",
-    # Ours are defined as the game's are, which is all that is asked for; it compares handles.
-    "VUID-vkCmdDraw-None-08879",
-}
-
 RUN = re.compile(r"\[ RUN +\] (\w+)")
-SAID = re.compile(r"^Validation (?:Error|Warning): \[ ([\w-]+) \]")
 
 
 def messages(program, order, options, scratch):

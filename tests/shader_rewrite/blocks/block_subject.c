@@ -12,7 +12,7 @@
 #include "tests/cmocka_includes.h"
 
 static const char frame[] =
-    "OpCapability Shader\nOpCapability GroupNonUniformVote\n"
+    "OpCapability Shader\nOpCapability GroupNonUniformVote\nOpCapability GroupNonUniformQuad\n"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical GLSL450\n"
     "OpEntryPoint %s %%main \"main\" %%id%s\n"
@@ -30,7 +30,8 @@ static const char frame[] =
     "%%float2 = OpTypeVector %%float 2\n%%float4 = OpTypeVector %%float 4\n"
     "%%u0 = OpConstant %%uint 0\n%%u1 = OpConstant %%uint 1\n%%u2 = OpConstant %%uint 2\n"
     "%%u3 = OpConstant %%uint 3\n%%u4 = OpConstant %%uint 4\n%%u5 = OpConstant %%uint 5\n"
-    "%%u16 = OpConstant %%uint 16\n%%f0 = OpConstant %%float 0\n%%f1 = OpConstant %%float 1\n"
+    "%%u16 = OpConstant %%uint 16\n%%u72 = OpConstant %%uint 72\n%%f0 = OpConstant %%float 0\n%%f1 "
+    "= OpConstant %%float 1\n"
     "%%f2 = OpConstant %%float 2\n"
     "%%array = OpTypeArray %%float %%u16\n%%floats = OpTypeRuntimeArray %%float\n"
     "%%block = OpTypeStruct %%array\n%%out_block = OpTypeStruct %%floats\n"

@@ -10,8 +10,9 @@
  * A body is put into a compute shader in which %at is the lane's number, %d a float that each lane
  * reads for itself and %u one that all read, %d_yes and %u_yes booleans of them, and %to a pointer
  * to a float that the lane may write, and %counter one to an integer. Types are %float, %uint,
- * %bool; constants %u0 to %u5, %f0 to %f2. %texture, of %sampled, is for reads of textures. Blocks
- * of the body are counted from 1 on; block 0 begins before the body.
+ * %bool; constants %u0 to %u5, %f0 to %f2, and %u72, what orders buffers both ways. %texture, of
+ * %sampled, is for reads of textures. Blocks of the body are counted from 1 on; block 0 begins
+ * before the body.
  */
 struct block_subject {
     struct pm_words words; /* valid, and canonical as far as blocks go */

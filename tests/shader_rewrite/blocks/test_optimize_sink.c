@@ -127,6 +127,57 @@ static void test_other_lanes(void **state)
         &uniform, "OpAtomicIAdd", false, 0, NULL);
 }
 
+#define ANY(value) "%v = OpGroupNonUniformAny %bool %u3 " value "\n"
+#define CHOSEN "%x = OpSelect %float %v %f1 %f2\nOpStore %to %x\n"
+#define SWAP(value) "%v = OpGroupNonUniformQuadSwap %float %u3 " value " %u0\n"
+
+/* Subgroup operations and swaps in quads, and what they are made of, however far. */
+static void test_subgroups(void **state)
+{
+    (void)state;
+#define SINE "%a = OpExtInst %float %glsl Sin %d\n"
+    static const struct {
+        const char *body, *needle;
+    } rows[] = {
+        {RARE(ANY("%d_yes"), CHOSEN, ""), "OpGroupNonUniformAny"},
+        {RARE("%a = OpFOrdGreaterThan %bool %d %f2\n", ANY("%a") CHOSEN, ""), "OpFOrdGreaterThan"},
+        {RARE(SINE, "%b = OpFOrdGreaterThan %bool %a %f2\n" ANY("%b") CHOSEN, ""), "Sin"},
+        /* By way of an OpPhi behind the rare block. */
+        {RARE(SINE, "",
+              "%c = OpPhi %float %f0 %entry %a %rare\n"
+              "%b = OpFOrdGreaterThan %bool %c %f2\n" ANY("%b") CHOSEN),
+         "Sin"},
+        {RARE(SWAP("%d"), "OpStore %to %v\n", ""), "OpGroupNonUniformQuadSwap"},
+        {RARE(SINE, SWAP("%a") "OpStore %to %v\n", ""), "Sin"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check(block_subject(rows[i].body), &uniform, rows[i].needle, false, 0, NULL);
+        check(block_subject_fragment(rows[i].body), &uniform, rows[i].needle, false, 0, NULL);
+    }
+    /* Beside one, what it is not made of is sunk. */
+    check(block_subject(RARE(SINE ANY("%d_yes"), CHOSEN "OpStore %to %a\n", "")), &uniform, "Sin",
+          true, 0, needs);
+}
+
+/* What is read of memory that other lanes may write, on the far side of a barrier. */
+static void test_barriers(void **state)
+{
+    (void)state;
+#define READ "%a = OpLoad %float %to Nontemporal\n"
+#define SHOWN "%x = OpCompositeConstruct %float4 %a %a %a %a\nOpStore %color %x\n"
+#define BARRIER "OpControlBarrier %u3 %u3 %u0\n"
+    static const char *const bodies[] = {
+        RARE(READ BARRIER, SHOWN, ""),
+        RARE(BARRIER READ, SHOWN, ""),
+        RARE(READ, BARRIER SHOWN, ""),
+        RARE(READ, SHOWN, BARRIER),
+        RARE(READ "OpMemoryBarrier %u1 %u72\n", SHOWN, ""),
+    };
+    check(block_subject_fragment(RARE(READ, SHOWN, "")), &uniform, "Nontemporal", true, 0, needs);
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
+        check(block_subject_fragment(bodies[i]), &uniform, "Nontemporal", false, 0, NULL);
+}
+
 /* Blocks: 0, 1 header, 2 body, 3 rare, 4 end of the selection, 5 latch, 6 behind. */
 #define LOOP(before, inside, rare)                                                                 \
     before "OpBranch %loop\n%loop = OpLabel\n%i = OpPhi %uint %u0 %entry %j %latch\n"              \
@@ -179,9 +230,10 @@ static void test_rematerialized(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sinks), cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_stays), cmocka_unit_test(test_other_lanes),
-        cmocka_unit_test(test_loops), cmocka_unit_test(test_rematerialized),
+        cmocka_unit_test(test_sinks),     cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_stays),     cmocka_unit_test(test_other_lanes),
+        cmocka_unit_test(test_subgroups), cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_loops),     cmocka_unit_test(test_rematerialized),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

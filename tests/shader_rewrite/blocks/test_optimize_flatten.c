@@ -29,6 +29,19 @@ static void check(const char *body, const struct block_known *known, const char 
     block_subject_finish(&subject);
 }
 
+/* Nothing is said to the driver. */
+static void check_left(const char *body, const struct block_known *known, const char *reason)
+{
+    struct block_subject subject = block_subject(body);
+    char *report;
+    struct block_subject out = block_optimized(&subject, "optimize_flatten", known, &report);
+    assert_int_equal(pm_test_count(&out.words, "latten"), 0);
+    block_decided(report, 0, false, reason);
+    free(report);
+    block_subject_finish(&out);
+    block_subject_finish(&subject);
+}
+
 static void test_rare(void **state)
 {
     (void)state;
@@ -41,14 +54,39 @@ static void test_rare(void **state)
     check(BOTH("None", ""), &never, "DontFlatten", "hardly any subgroup enters a side");
     /* One lane in 200, but in one of 10 subgroups. */
     const struct block_known spread = {{1, 0.1, 1, 1}, {1, 0.01, 0.9, 1}, {1, 0.005, 0.995, 1}};
-    struct block_subject subject = block_subject(BOTH("None", ""));
-    char *report;
-    struct block_subject out = block_optimized(&subject, "optimize_flatten", &spread, &report);
-    assert_int_equal(pm_test_count(&out.words, "latten"), 0);
-    block_decided(report, 0, false, "its sides are not balanced");
-    free(report);
-    block_subject_finish(&out);
-    block_subject_finish(&subject);
+    check_left(BOTH("None", ""), &spread, "its sides are not balanced");
+}
+
+/* Of a switch, too. */
+#define SWITCH(ways)                                                                               \
+    "%n = OpConvertFToU %uint %d\nOpSelectionMerge %end None\nOpSwitch %n " ways "\n"              \
+    "%yes = OpLabel\nOpStore %to %f1\nOpBranch %end\n"                                             \
+    "%no = OpLabel\nOpStore %to %f2\nOpBranch %end\n%end = OpLabel\n"
+
+/* Strictly under 1 % of those that come to the branch. */
+static void test_below_one_percent(void **state)
+{
+    (void)state;
+    static const struct block_known below = {{1, 0.0099, 1, 1}, {1, 1, 1, 1}, {1, 0.5, 0.5, 1}};
+    static const struct block_known at = {{1, 0.01, 1, 1}, {1, 1, 1, 1}, {1, 0.1, 0.9, 1}};
+    static const struct block_known below_of_half = {
+        {0.5, 0.00495, 0.5, 0.5}, {1, 1, 1, 1}, {0.5, 0.25, 0.25, 0.5}};
+    static const struct block_known at_of_half = {
+        {0.5, 0.005, 0.5, 0.5}, {1, 1, 1, 1}, {0.5, 0.05, 0.45, 0.5}};
+    static const struct {
+        const char *body, *otherwise;
+    } rows[] = {
+        {BOTH("None", ""), "its sides are not balanced"},
+        {SWITCH("%no 1 %yes"), "a switch"},
+        {SWITCH("%yes 1 %no 2 %end"), "a switch"},
+        {SWITCH("%end 1 %no 5 %yes"), "a switch"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        check(rows[i].body, &below, "DontFlatten", "hardly any subgroup enters a side");
+        check(rows[i].body, &below_of_half, "DontFlatten", "hardly any subgroup enters a side");
+        check_left(rows[i].body, &at, rows[i].otherwise);
+        check_left(rows[i].body, &at_of_half, rows[i].otherwise);
+    }
 }
 
 static void test_balanced(void **state)
@@ -74,17 +112,8 @@ static void test_balanced(void **state)
          {{NAN, NAN, NAN, NAN}, {0}, {NAN, NAN, NAN, NAN}},
          "its sides are not balanced"},
     };
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        struct block_subject subject = block_subject(rows[i].body);
-        char *report;
-        struct block_subject out =
-            block_optimized(&subject, "optimize_flatten", &rows[i].known, &report);
-        assert_int_equal(pm_test_count(&out.words, "latten"), 0);
-        block_decided(report, 0, false, rows[i].reason);
-        free(report);
-        block_subject_finish(&out);
-        block_subject_finish(&subject);
-    }
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+        check_left(rows[i].body, &rows[i].known, rows[i].reason);
 }
 
 /* In a loop, of what is used behind it: left alone, but for a driver that takes it as it was.
@@ -112,8 +141,8 @@ static void test_chosen_in_a_loop(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chosen_in_a_loop),
-                                       cmocka_unit_test(test_rare),
-                                       cmocka_unit_test(test_balanced)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chosen_in_a_loop), cmocka_unit_test(test_rare),
+        cmocka_unit_test(test_below_one_percent), cmocka_unit_test(test_balanced)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,6 +39,27 @@ static void test_layout(void **state)
     block_subject_finish(&subject);
 }
 
+/* Strictly under 1 %: of subgroups for the order, of lanes for weights. */
+static void test_below_one_percent(void **state)
+{
+    (void)state;
+    struct block_subject subject = block_subject(body);
+    for (int below = 0; below < 2; below++) {
+        const double rare = below ? 0.0099 : 0.01;
+        const struct block_known known = {{1, rare, rare, rare, 1 - rare, 1},
+                                          {1, 1, 1, 1, 1, 1},
+                                          {1, rare, rare, rare, 1 - rare, 1}};
+        char *report;
+        struct block_subject out = block_optimized(&subject, "optimize_layout", &known, &report);
+        block_decided(report, 0, below, below ? "there are some" : "they are, or there are none");
+        assert_int_equal(pm_test_count(&out.words, " 1 256\n"), below);
+        assert_int_equal(pm_test_count(&out.words, " 1 16\n"), !below);
+        free(report);
+        block_subject_finish(&out);
+    }
+    block_subject_finish(&subject);
+}
+
 /* ---- one key for what is the same in effect ---- */
 
 /* By how many lanes, and subgroups, enter the one side and the block in it. */
@@ -119,7 +140,8 @@ static void test_nothing_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layout), cmocka_unit_test(test_noise_is_no_other_shader),
-        cmocka_unit_test(test_says_so_itself), cmocka_unit_test(test_nothing_known)};
+        cmocka_unit_test(test_layout), cmocka_unit_test(test_below_one_percent),
+        cmocka_unit_test(test_noise_is_no_other_shader), cmocka_unit_test(test_says_so_itself),
+        cmocka_unit_test(test_nothing_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

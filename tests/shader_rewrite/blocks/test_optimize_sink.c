@@ -83,6 +83,11 @@ static void test_gate(void **state)
           "a rare block that needs it is divergent");
     const struct block_known alone = {{NAN, NAN, NAN}, {NAN, NAN, NAN}, {1, 0.001, 1}};
     check(block_subject(chain), &alone, "Sin", false, 0, NULL);
+    /* Rare is what is strictly below 1 %. */
+    const struct block_known below = {{1, 0.0099, 1}, {1, 1, 1}, {1, 0.0099, 1}};
+    check(block_subject(chain), &below, "Sin", true, 0, needs);
+    const struct block_known one_percent = {{1, 0.01, 1}, {1, 1, 1}, {1, 0.01, 1}};
+    check(block_subject(chain), &one_percent, "Sin", false, 0, NULL);
     /* Not rare: nothing is said. */
     const struct block_known common = {{1, 0.02, 1}, {1, 1, 1}, {1, 0.02, 1}};
     check(block_subject(chain), &common, "Sin", false, 0, NULL);

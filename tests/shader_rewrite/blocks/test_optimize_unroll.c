@@ -46,6 +46,11 @@ static void test_loops(void **state)
     (void)state;
     const struct block_known rare = {
         {1, 1, 0.004, 0.004, 1}, {1, 1, 1, 1, 1}, {1, 1.004, 0.004, 0.004, 1}};
+    /* Strictly under 1 %. */
+    const struct block_known below = {
+        {1, 1, 0.0099, 0.0099, 1}, {1, 1, 1, 1, 1}, {1, 1.0099, 0.0099, 0.0099, 1}};
+    const struct block_known at = {
+        {1, 1, 0.01, 0.01, 1}, {1, 1, 1, 1, 1}, {1, 1.01, 0.01, 0.01, 1}};
     const struct block_known five = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 6, 5, 5, 1}};
     const struct block_known between = {{1, 6, 5, 5, 1}, {1, 1, 1, 1, 1}, {1, 5.4, 4.4, 4.4, 1}};
     const struct block_known alone = {{1, 6, 5, 5, 1}, {1, 1, 0.5, 0.5, 1}, {1, 6, 5, 5, 1}};
@@ -56,6 +61,8 @@ static void test_loops(void **state)
     const struct row rows[] = {
         {LOOP("None"), rare, "DontUnroll", "hardly any subgroup turns", true},
         {LOOP("Unroll"), rare, "DontUnroll", "hardly any subgroup turns", true},
+        {LOOP("None"), below, "DontUnroll", "hardly any subgroup turns", true},
+        {LOOP("None"), at, "None", "it turns too seldom, or too often", false},
         {LOOP("None"), five, "Unroll", "it turns equally often", true},
         {LOOP("DontUnroll"), five, "Unroll", "it turns equally often", true},
         {LOOP("Unroll"), five, "Unroll", "the shader says so, or more, itself", false},

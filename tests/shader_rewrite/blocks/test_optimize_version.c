@@ -44,6 +44,17 @@ static void test_votes(void **state)
           enters);
 }
 
+/* Strictly under 1 % of the subgroups. */
+static void test_below_one_percent(void **state)
+{
+    (void)state;
+    static const struct block_known below = {{1, 0.0099, 1}, {1, 0.5, 1}, {1, 0.005, 1}};
+    static const struct block_known at = {{1, 0.01, 1}, {1, 0.5, 1}, {1, 0.005, 1}};
+    check(block_subject(RARE("%d_yes", "%rare %end", "")), &below, "OpGroupNonUniformAny",
+          "hardly any subgroup enters its body");
+    check(block_subject(RARE("%d_yes", "%rare %end", "")), &at, NULL, "its body is not rare");
+}
+
 static void check_helpers(struct block_subject subject, const char *with, int count)
 {
     struct block_subject out = block_optimized(&subject, "optimize_version", &rare, NULL);
@@ -120,8 +131,8 @@ static void test_several(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_votes), cmocka_unit_test(test_helpers_enter),
-        cmocka_unit_test(test_voted_before), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_several)};
+        cmocka_unit_test(test_votes),         cmocka_unit_test(test_below_one_percent),
+        cmocka_unit_test(test_helpers_enter), cmocka_unit_test(test_voted_before),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_several)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

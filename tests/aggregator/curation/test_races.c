@@ -54,20 +54,27 @@ static void curate(struct place *place)
         fail_msg("%s", error.message);
 }
 
-/* NULL: nothing is published of the shader. */
-static const struct pm_race *published(struct place *place, uint64_t shader,
-                                       char etag[static PM_ETAG_TEXT])
+/* NULL: nothing is published of the shader in the environment. */
+static const struct pm_race *published_in(struct place *place, uint64_t shader,
+                                          const struct pm_environment *in,
+                                          char etag[static PM_ETAG_TEXT])
 {
     struct pm_races races;
     struct pm_error error = {0};
     const struct pm_shader_key key = key_of(shader);
-    const struct pm_environment in = players_environment();
     if (!pm_races_published(pm_aggregator_storage(place->aggregator), "game", place->arena, &races,
                             etag, &error)) {
         assert_int_equal(error.code, PM_ERROR_STATE);
         return NULL;
     }
-    return pm_races_find(&races, &key, &in);
+    return pm_races_find(&races, &key, in);
+}
+
+static const struct pm_race *published(struct place *place, uint64_t shader,
+                                       char etag[static PM_ETAG_TEXT])
+{
+    const struct pm_environment in = players_environment();
+    return published_in(place, shader, &in, etag);
 }
 
 static const struct pm_race *race_of(struct place *place, uint64_t shader)
@@ -164,6 +171,44 @@ static void test_winner(void **state)
     assert_true(pm_aggregator_drop(place->aggregator, "game", &key, &blobs, NULL));
     assert_true(blobs > 0);
     assert_null(race_of(place, 1));
+}
+
+/* On another GPU, or with another driver, another one wins, and what wins elsewhere is slower
+ * there: together they would have none. */
+static void test_each_environment_has_its_own(void **state)
+{
+    enum { ENVIRONMENTS = 3, DAYS = 10 };
+    static const uint32_t winners[ENVIRONMENTS] = {7, 3, 11};
+    struct place *place = *state;
+    struct pm_environment in[ENVIRONMENTS];
+    struct truth truths[ENVIRONMENTS] = {0};
+    const struct pm_race *races[ENVIRONMENTS] = {NULL};
+    char etag[PM_ETAG_TEXT];
+    for (int e = 0; e < ENVIRONMENTS; e++) {
+        in[e] = players_environment();
+        for (int other = 0; other < ENVIRONMENTS; other++)
+            truths[e].logs[winners[other]] = log(other == e ? 0.92 : 1.05);
+    }
+    in[1].device_id++;
+    in[2].driver_version++;
+    for (int i = 0; i < DAYS; i++) {
+        for (unsigned e = 0; e < ENVIRONMENTS; e++) {
+            for (unsigned player = 1; player <= PLAYERS; player++) {
+                struct pm_shader_profile profile = players_measure(place, 1, &truths[e], races[e]);
+                profile.environment = in[e];
+                put(place, e * PLAYERS + player, &profile);
+            }
+        }
+        place->now += DAY;
+        curate(place);
+        for (int e = 0; e < ENVIRONMENTS; e++)
+            races[e] = published_in(place, 1, &in[e], etag);
+    }
+    for (int e = 0; e < ENVIRONMENTS; e++) {
+        assert_non_null(races[e]);
+        assert_int_equal(races[e]->winner, players_point(winners[e]));
+        assert_true(races[e]->low <= log(0.92) && log(0.92) <= races[e]->high);
+    }
 }
 
 /* An arm of so many clusters in each half, of one day, alternately this much above and below. */
@@ -329,6 +374,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_clusters),
         TEST(test_winner),
+        TEST(test_each_environment_has_its_own),
         TEST(test_winner_stays_beside_pairs),
         TEST(test_made_up_variants),
         TEST(test_one_token_decides_nothing),

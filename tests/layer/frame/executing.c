@@ -14,6 +14,13 @@ static uint64_t count_executed(void *user, VkPipeline pipeline)
     return 0;
 }
 
+void executing_open_as_it_is(const struct pm_harness_options *options)
+{
+    pm_harness_open(&executing.h, options);
+    executing.h.driver->set_cost(count_executed, NULL);
+    executing.game = executing.other = 0;
+}
+
 void executing_open(const char *window, const char *frames, const char *probability,
                     const struct pm_harness_options *options)
 {
@@ -23,9 +30,7 @@ void executing_open(const char *window, const char *frames, const char *probabil
     setenv("PIECEMEAL_SAMPLER_WINDOW_FRAMES", frames, 1);
     setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
     setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
-    pm_harness_open(&executing.h, options);
-    executing.h.driver->set_cost(count_executed, NULL);
-    executing.game = executing.other = 0;
+    executing_open_as_it_is(options);
 }
 
 void executing_close(void)

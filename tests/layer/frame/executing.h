@@ -10,6 +10,8 @@ extern struct executing {
         other; /* calls by what executed them; since the session began, or a test set 0 */
 } executing;
 
+/* A session as the environment has it. */
+void executing_open_as_it_is(const struct pm_harness_options *options);
 /* A session that samples all points of blocks. window: the chance that a heartbeat opens one of so
  * many frames; probability: of a call in it. */
 void executing_open(const char *window, const char *frames, const char *probability,

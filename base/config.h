@@ -106,6 +106,7 @@ struct pm_config {
         char *variants_folder;          /* where specialized modules are kept; NULL: nowhere */
         uint32_t checkpoint_heartbeats; /* 64 */
         uint32_t settle_seconds;        /* profile/journal.h; 600 */
+        uint32_t slow_from;             /* heartbeat; 0: none */
     } debug;
 };
 

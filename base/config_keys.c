@@ -92,6 +92,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"debug.trust_variants", PM_CONFIG_BOOLEAN, AT(debug.trust_variants), 0, 0, NULL},
     {"debug.slow_variants", PM_CONFIG_BOOLEAN, AT(debug.slow_variants), 0, 0, NULL},
     {"debug.slow_guards", PM_CONFIG_BOOLEAN, AT(debug.slow_guards), 0, 0, NULL},
+    {"debug.slow_from", PM_CONFIG_COUNT, AT(debug.slow_from), 0, 1u << 20, NULL},
     {"debug.specialize", PM_CONFIG_CHOICE, AT(debug.specialize), 0, 0, specialize_names},
     {"debug.beyond", PM_CONFIG_CHOICE, AT(debug.beyond), 0, 0, beyond_names},
     {"debug.recipe", PM_CONFIG_STRING, AT(debug.recipe), 0, 0, NULL},

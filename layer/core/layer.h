@@ -56,7 +56,8 @@ struct pm_objects;   /* object.h: shader modules, layouts, render passes by hand
 struct pm_pipelines; /* pipeline.h: pipelines by handle */
 struct pm_sampling;  /* sampling.h: window state, command buffers, queues */
 struct pm_optimizer; /* optimize.h: specialized variants */
-struct pm_standing;  /* standing.h: what stands for pipelines, by handle */
+struct pm_slow_later; /* slow_later.h: those that turn slow */
+struct pm_standing;   /* standing.h: what stands for pipelines, by handle */
 struct pm_standing_table;
 struct pm_journal;        /* profile/journal.h */
 struct pm_verdicts;       /* profile/verdicts.h */
@@ -179,6 +180,7 @@ struct pm_device {
     struct pm_readback *readback;
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer;             /* NULL: nothing is to be optimized */
+    struct pm_slow_later *slow_later;           /* NULL: no variant turns slow */
     _Atomic uint32_t binds;                     /* bits of enum pm_binds; pm_binds_set */
     _Atomic(struct pm_standing_table *) stands; /* what binds read, next to `binds` */
     struct pm_standing *standing;               /* whose it is */

@@ -15,6 +15,7 @@
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/instance.h"
 #include "layer/hooks/registry.h"
+#include "layer/hooks/slow_later_hooks.h"
 #include "layer/hooks/state.h"
 #include "layer/hooks/unload.h"
 #include "layer/memory/counters.h"
@@ -24,6 +25,7 @@
 #include "layer/shader/object.h"
 #include "layer/shader/optimize.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/slow_later.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/sessions.h"
@@ -236,6 +238,7 @@ static bool start_sampling(struct pm_device *device)
         device->scratch = pm_scratch_memory_create(device, device->compute_queues);
     if (device->sampling != NULL && device->readback != NULL && device->counters != NULL &&
         device->objects != NULL && device->pipelines != NULL && device->compiler != NULL) {
+        pm_slow_later_hook(device);
         device->optimizer = pm_optimizer_create(device, &optimizer_calls);
         /* Not from the first such pool on: a query of it may begin in a recording that has bound a
          * specialized pipeline before, and what is bound must be known then. */
@@ -282,6 +285,8 @@ static void stop_sampling(struct pm_device *device)
     pm_optimizer_destroy(device->optimizer);
     device->optimizer = NULL;
     pm_pipelines_destroy(device->pipelines);
+    pm_slow_later_destroy(device->slow_later);
+    device->slow_later = NULL;
     pm_additive_destroy(device->additive);
     pm_session_trials_destroy(device->sessions);
     pm_trials_destroy(device->trials);

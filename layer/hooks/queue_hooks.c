@@ -18,6 +18,7 @@
 #include "layer/hooks/unload.h"
 #include "layer/hooks/wait_hooks.h"
 #include "layer/shader/optimize.h"
+#include "layer/shader/slow_later.h"
 #include "layer/trial/ab.h"
 #include "layer/trial/additive.h"
 #include "layer/trial/sessions.h"
@@ -220,6 +221,8 @@ static void heartbeat(struct pm_device *device)
     if (device->trace != NULL)
         pm_trace_frame(device->trace, number, atomic_load(&device->sampling->calls),
                        pm_compiler_waiting(device->compiler));
+    if (device->slow_later != NULL)
+        pm_slow_later_heartbeat(device->slow_later, number);
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
     pm_session_trials_heartbeat(device->sessions);

@@ -5,6 +5,7 @@
 #include "layer/core/trace.h"
 #include "layer/shader/contest.h"
 #include "layer/shader/pipeline_build.h"
+#include "layer/shader/slow_later.h"
 #include "layer/shader/specialized_shader.h"
 #include "layer/shader/variant_files.h"
 #include "profile/variant_parts.h"
@@ -137,6 +138,33 @@ struct pm_optimized *pm_optimized_begin(struct pm_pipeline *pipeline,
     return optimized;
 }
 
+/* What takes its place once it turns slow, where it is to (slow_later.h). It is in no hurry: what
+ * is made at once is for the variant itself to find out. */
+static bool build_slow(struct pm_optimized *optimized, const struct pm_replacement *of,
+                       struct pm_error *error)
+{
+    struct pm_device *device = optimized->pipeline->device;
+    struct pm_replacement replacement = *of;
+    struct pm_built built = {0};
+    struct pm_words slow;
+    if (!device->slow_later)
+        return true;
+    if (optimized->pipeline->object)
+        return pm_fail(error, PM_ERROR_UNSUPPORTED, "a shader object cannot turn slow");
+    if (!pm_make_slow(of->words->data, of->words->count, &device->abilities.target, &slow, error))
+        return false;
+    replacement.words = &slow;
+    replacement.if_compiled = false;
+    if (pm_pipeline_build(optimized->pipeline, &replacement, &built, error)) {
+        optimized->slow = pm_slow_later_add(device->slow_later, &optimized->candidate, &built);
+        if (!optimized->slow)
+            pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant that turns slow");
+    }
+    pm_words_finish(&slow);
+    pm_built_destroy(device, &built);
+    return optimized->slow != NULL;
+}
+
 struct pm_optimized *pm_optimizer_build_with(struct pm_pipeline *pipeline,
                                              const struct pm_specialized_shader *shader,
                                              const struct pm_optimized_build *how,
@@ -169,7 +197,8 @@ struct pm_optimized *pm_optimizer_build_with(struct pm_pipeline *pipeline,
             optimized->candidate.rival = &atomic_load(&pipeline->optimized)->candidate;
         if (how->use == PM_USE_PUSHED)
             optimized->candidate.watch = &optimized->watch;
-        return optimized;
+        if (build_slow(optimized, &replacement, error))
+            return optimized;
     }
     pm_built_destroy(pipeline->device, &optimized->built);
     free(optimized);

@@ -3,6 +3,7 @@
 #include "layer/shader/arm_shader.h"
 #include "layer/shader/hold.h"
 #include "layer/shader/pipeline.h"
+#include "layer/shader/slow_later.h"
 #include <stdlib.h>
 
 void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized)
@@ -14,6 +15,8 @@ void pm_optimized_empty(struct pm_device *device, struct pm_optimized *optimized
     const uint32_t room = atomic_exchange(&optimized->room, PM_ROOM_NONE);
     if (room != PM_ROOM_NONE)
         atomic_fetch_sub(&device->pipelines->specialized[room], 1);
+    pm_slow_twin_destroy(device->slow_later, optimized->slow);
+    optimized->slow = NULL;
     pm_built_destroy(device, &optimized->built);
     pm_passes_destroy(device, &optimized->passes);
     if (optimized->arm_shader) {

@@ -14,6 +14,7 @@
 #include "layer/shader/watch.h"
 
 struct pm_contest;            /* contest.h */
+struct pm_slow_twin;          /* slow_later.h */
 struct pm_specialized_shader; /* specialized_shader.h */
 
 struct pm_optimized {
@@ -24,6 +25,7 @@ struct pm_optimized {
     const struct pm_specialized_shader *shader;
     struct pm_specialized_shader *arm_shader; /* the same of a contest's, which it has a reference
                                                  of; NULL: it is none's, or was emptied */
+    struct pm_slow_twin *slow; /* bound in its place once it has turned slow; owned; NULL: never */
     struct pm_watch watch;     /* of a variant for values of push constants; else its count is 0 */
     struct pm_optimized *next; /* of a contest's that were built for the pipeline */
     struct pm_optimized *next_retired; /* of those that recordings still hold (retired.c) */

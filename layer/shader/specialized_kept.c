@@ -38,7 +38,8 @@ static uint64_t options_of(const struct pm_device *device)
         (uint32_t)config->debug.specialize,
         (uint32_t)config->debug.beyond,
         device->abilities.subgroup_quad,
-        config->debug.slow_variants | (uint32_t)config->debug.slow_guards << 1,
+        config->debug.slow_variants | (uint32_t)config->debug.slow_guards << 1 |
+            (uint32_t)(config->debug.slow_from > 0) << 2,
         (uint32_t)(config->optimize.uniform_share * 1e6),
         config->optimize.block_passes,
         pm_target_bits(&device->abilities.target),

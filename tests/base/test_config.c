@@ -140,7 +140,7 @@ static void reads_every_kind_of_value(void **state)
         " \"limits\": {\"compile_threads\": 2, \"spool_mib\": 7},\n"
         " \"log\": {\"level\": \"debug\", \"file\": \"/l\"},\n"
         " \"debug\": {\"synchronous\": true, \"trust_variants\": true, \"slow_variants\": true, "
-        "\"slow_guards\": true, "
+        "\"slow_guards\": true, \"slow_from\": 7, "
         "\"specialize\": \"canonical\", \"recipe\": \"any\", \"checkpoint_heartbeats\": "
         "5, \"settle_seconds\": 6}}\n";
     struct pm_config config;
@@ -172,6 +172,7 @@ static void reads_every_kind_of_value(void **state)
     assert_true(config.debug.trust_variants);
     assert_true(config.debug.slow_variants);
     assert_true(config.debug.slow_guards);
+    assert_int_equal(config.debug.slow_from, 7);
     assert_int_equal(config.debug.specialize, PM_SPECIALIZE_CANONICAL);
     assert_string_equal(config.debug.recipe, "any");
     assert_int_equal(config.limits.pipeline_cache_mib, 64);
@@ -277,7 +278,7 @@ static void variables_and_keys(void **state)
     size_t count = 0;
     while (pm_config_key(count))
         count++;
-    assert_int_equal(count, 59);
+    assert_int_equal(count, 60);
     assert_string_equal(pm_config_key(0), "game.name");
     assert_null(pm_config_key(count + 7));
 }

@@ -116,6 +116,33 @@ session() {
     esac
 }
 
+# count PATTERN LOG…: of how many shaders a line of the logs says so
+count() {
+    local pattern=$1
+    shift
+    { grep -hoE "shader [0-9a-f]+,? $pattern" "$@" || true; } | sort -u | wc -l
+}
+
+# share LOG…: the largest that trials took
+share() {
+    sed -nE 's/.*trials took (-?[0-9.]+) % of the time.*/\1/p' "$@" | sort -g | tail -n 1
+}
+
+# try_all NAME OPTION…: sessions of `seconds_tried` with these options, `sessions` of them at most, until all variants that were
+# made are dropped; `logs` are theirs, and how many there were is $made, and $dropped
+try_all() {
+    local one=$1 number
+    shift
+    logs=()
+    for number in $(seq "$sessions"); do
+        session "$one$number" "$seconds_tried" TERM "$@" --set optimize.retry_share=0 -- "${command[@]}"
+        [ "$status" = 0 ] || exit 1
+        logs+=("$folder/$one$number.log")
+        made=$(count 'is specialized:' "${logs[@]}") dropped=$(count 'specialized, is not faster, and is dropped' "${logs[@]}")
+        [ "$made" = 0 ] || [ "$dropped" -lt "$made" ] || break
+    done
+}
+
 # show_database: what is known of the program, to $folder/db.json
 show_database() {
     "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \

@@ -35,31 +35,6 @@ for workload in "${workloads[@]}"; do
     if scene_command "$workload" "$size"; then scenes+=("$workload"); else programs+=("$workload"); fi
 done
 
-# count PATTERN LOG…: of how many shaders a line of the logs says so
-count() {
-    local pattern=$1
-    shift
-    { grep -hoE "shader [0-9a-f]+,? $pattern" "$@" || true; } | sort -u | wc -l
-}
-
-# share LOG…: the largest that trials took
-share() {
-    sed -nE 's/.*trials took (-?[0-9.]+) % of the time.*/\1/p' "$@" | sort -g | tail -n 1
-}
-
-# try_all NAME: sessions until all variants that were made are dropped; `logs` are theirs
-try_all() {
-    local number
-    logs=()
-    for number in $(seq "$sessions"); do
-        session "$1$number" "$seconds_tried" TERM "${slow[@]}" --set optimize.retry_share=0 -- "${command[@]}"
-        [ "$status" = 0 ] || exit 1
-        logs+=("$folder/$1$number.log")
-        made=$(count 'is specialized:' "${logs[@]}") dropped=$(count 'specialized, is not faster, and is dropped' "${logs[@]}")
-        [ "$made" = 0 ] || [ "$dropped" -lt "$made" ] || break
-    done
-}
-
 # median FILE: of the times, without the first tenth
 median() {
     awk '{ t[NR] = $1 } END { for (i = int(NR / 10) + 1; i <= NR; i++) print t[i] }' "$1" | sort -g |
@@ -106,14 +81,14 @@ program_row() {
     session profiled "$seconds_profiled" TERM --set sampler.kinds=zero,block --set sampler.batch=128 \
         --set sampler.window_probability=0.1 --set sampler.api_probability=0.2 -- "${command[@]}"
     [ "$status" = 0 ] || exit 1
-    try_all tried
+    try_all tried "${slow[@]}"
     row="| $1 | ${#logs[@]} | $made | $dropped | $(count 'specialized, is used from now on' "${logs[@]}") | $(share "${logs[@]}")"
     if [ "$dropped" = 0 ]; then
         echo "$row | – | – | – | – |"
         return
     fi
     sed -i 's/^verdict slower /verdict faster /' "$XDG_DATA_HOME"/piecemeal/journal/*/verdicts
-    try_all again
+    try_all again "${slow[@]}"
     echo "$row | ${#logs[@]} | $made | $dropped | $(share "${logs[@]}") |"
 }
 

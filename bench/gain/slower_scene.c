@@ -2,14 +2,15 @@
  * Never slower in another scene: variants that are faster in one scene and slower in the next, and
  * when the layer notices, in a game that names its scenes and in one that does not.
  *
- *   slower_scene --piecemeal PIECEMEAL --log FILE --from FRAME [--name NAME] [--frames N] [--skip
- * N]
- *                [--block N] [--set KEY=VALUE]... -- SCENE [ARGUMENT...]
+ *   slower_scene --piecemeal PIECEMEAL --log FILE --from FRAME [--turn-slow] [--name NAME]
+ *                [--frames N] [--skip N] [--block N] [--set KEY=VALUE]... -- SCENE [ARGUMENT...]
  *
- * SCENE goes from one scene to the next in that frame (--next). What earlier sessions found is kept
- * where XDG_DATA_HOME says (slower_scene.sh), so its variants are used at once. Runs of it draw
- * `frames` frames in turn (lockstep.h): two without the layer, and one with it and a player's
- * limits, which logs to FILE. The first `skip` do not count, the rest is paired by blocks.
+ * SCENE goes from one scene to the next in that frame (--next). With --turn-slow it stays in one,
+ * and its variants do their work twice from that heartbeat on (debug.slow_from): the change is
+ * where the layer says so. What earlier sessions found is kept where XDG_DATA_HOME says
+ * (slower_scene.sh), so its variants are used at once. Runs of it draw `frames` frames in turn
+ * (lockstep.h): two without the layer, and one with it and a player's limits, which logs to FILE.
+ * The first `skip` do not count, the rest is paired by blocks.
  *
  * Prints the columns of a row of a Markdown table: name; frames from the change until a variant was
  * tried again, and until the last was dropped (–: none was); the share of the time that trials
@@ -32,16 +33,19 @@ struct options {
     struct pm_session_options session;
     const char *game, *name, *log;
     uint64_t from;
+    bool turn_slow; /* from is a heartbeat */
 };
 
 /* What the layer's log has said so far. */
 struct said {
     FILE *log;
+    uint64_t from;           /* frame of the change; 0: not yet */
     uint64_t again, dropped; /* frames; 0: not since the change */
     double share;            /* percent; NAN: not yet */
 };
 
-static void add_layer(const struct options *options, const char *log_set, struct pm_words *words)
+static void add_layer(const struct options *options, const char *log_set, const char *slow_set,
+                      struct pm_words *words)
 {
     static const char *const sets[] = {"sampler.kinds=timing", "sampler.window_probability=0",
                                        "optimize.retry_share=0", "log.level=debug"};
@@ -57,6 +61,10 @@ static void add_layer(const struct options *options, const char *log_set, struct
     for (size_t i = 0; i < options->session.sets.count; i++) {
         pm_words_add(words, "--set");
         pm_words_add(words, options->session.sets.items[i]);
+    }
+    if (options->turn_slow) {
+        pm_words_add(words, "--set");
+        pm_words_add(words, slow_set);
     }
     pm_words_add(words, "--set");
     pm_words_add(words, log_set);
@@ -78,7 +86,9 @@ static void listen(const struct options *options, uint64_t frame, struct said *s
             sscanf(took, "trials took %lf %%", &said->share);
         if (strstr(line, ": warning: ") || strstr(line, ": error: "))
             fputs(line, stderr);
-        if (frame < options->from)
+        if (strstr(line, ": variants do their work twice from now on"))
+            said->from = frame;
+        if (said->from == 0 || frame < said->from)
             continue;
         if (strstr(line, " is tried again") && !said->again)
             said->again = frame;
@@ -92,13 +102,14 @@ static bool draw(const struct options *options, double *const *times, struct sai
 {
     struct pm_side sides[SIDES] = {0};
     struct pm_random random;
-    char log_set[512];
+    char log_set[512], slow_set[48];
     snprintf(log_set, sizeof(log_set), "log.file=%s", options->log);
+    snprintf(slow_set, sizeof(slow_set), "debug.slow_from=%llu", (unsigned long long)options->from);
     pm_random_init(&random, 1);
     for (int side = 0; side < SIDES; side++) {
         struct pm_words words = {0};
         if (side == LAYER)
-            add_layer(options, log_set, &words);
+            add_layer(options, log_set, slow_set, &words);
         pm_session_original(&options->session, &words);
         memcpy(sides[side].words, words.items, sizeof(words.items));
     }
@@ -115,16 +126,20 @@ static bool draw(const struct options *options, double *const *times, struct sai
     listen(options, options->session.frames, said);
     if (said->log)
         fclose(said->log);
-    return ok && (said->log ||
-                  pm_fail(error, PM_ERROR_STATE, "%s: the layer was not there", options->log));
+    return ok &&
+           (said->log ||
+            pm_fail(error, PM_ERROR_STATE, "%s: the layer was not there", options->log)) &&
+           (said->from > options->session.skip ||
+            pm_fail(error, PM_ERROR_STATE, "%s: no variant turned slow, or too early",
+                    options->log));
 }
 
 /* ---- what comes of it ---- */
 
-static void print_frames(const struct options *options, uint64_t frame)
+static void print_frames(const struct said *said, uint64_t frame)
 {
     if (frame)
-        printf(" %llu |", (unsigned long long)(frame - options->from));
+        printf(" %llu |", (unsigned long long)(frame - said->from));
     else
         printf(" – |");
 }
@@ -154,14 +169,14 @@ static bool report(const struct options *options, double *const *times, const st
     for (uint64_t i = 0; i < frames; i++)
         mean[i] = (times[NONE][i] + times[NONE_AGAIN][i]) / 2;
     printf("| %s |", options->name);
-    print_frames(options, said->again);
-    print_frames(options, said->dropped);
+    print_frames(said, said->again);
+    print_frames(said, said->dropped);
     if (isnan(said->share))
         printf(" – |");
     else
         printf(" %.3f |", said->share);
-    print_more(options, mean, times[LAYER], options->session.skip, options->from);
-    print_more(options, mean, times[LAYER], options->from, until);
+    print_more(options, mean, times[LAYER], options->session.skip, said->from);
+    print_more(options, mean, times[LAYER], said->from, until);
     print_more(options, mean, times[LAYER], until, frames);
     print_more(options, times[NONE], times[NONE_AGAIN], options->session.skip, frames);
     printf("\n");
@@ -171,7 +186,7 @@ static bool report(const struct options *options, double *const *times, const st
 
 static bool measure(const struct options *options, struct pm_error *error)
 {
-    struct said said = {.share = NAN};
+    struct said said = {.from = options->turn_slow ? 0 : options->from, .share = NAN};
     double *times[SIDES] = {0};
     bool ok = true;
     for (int side = 0; ok && side < SIDES; side++) {
@@ -192,6 +207,7 @@ int main(int argc, char **argv)
         NAME,
         LOG,
         FROM,
+        TURN_SLOW,
         FRAMES,
         SKIP,
         BLOCK,
@@ -204,6 +220,7 @@ int main(int argc, char **argv)
         {"name", 1, 0, NAME},
         {"log", 1, 0, LOG},
         {"from", 1, 0, FROM},
+        {"turn-slow", 0, 0, TURN_SLOW},
         {"frames", 1, 0, FRAMES},
         {"skip", 1, 0, SKIP},
         {"block", 1, 0, BLOCK},
@@ -228,6 +245,8 @@ int main(int argc, char **argv)
             options.name = optarg;
         else if (option == LOG)
             options.log = optarg;
+        else if (option == TURN_SLOW)
+            options.turn_slow = true;
         else if (option == SET && session->sets.count < PM_SESSION_LIST_MOST)
             session->sets.items[session->sets.count++] = optarg;
         else
@@ -241,8 +260,8 @@ int main(int argc, char **argv)
         fprintf(
             stderr,
             "usage: slower_scene --piecemeal PIECEMEAL --game GAME --log FILE\n"
-            "                    --from FRAME [--name NAME] [--frames N] [--skip N] [--block N]\n"
-            "                    [--set KEY=VALUE]... -- SCENE...\n");
+            "                    --from FRAME [--turn-slow] [--name NAME] [--frames N] [--skip N]\n"
+            "                    [--block N] [--set KEY=VALUE]... -- SCENE...\n");
         return 2;
     }
     struct pm_error error = {0};

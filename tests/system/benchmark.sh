@@ -156,6 +156,11 @@ slower_scene) # nothing is in use
         --block 4 -- "${scene[@]}" --next 1@12
     more="( [+-]$number \([+-]$number to [+-]$number\) \|)"
     prints 1 "\| small \| – \| – \| – \|$more$more – \|$more"
+    # Where nothing is known of the game there is nothing to turn slow.
+    profile zero 2 --local --game small
+    measure --piecemeal "$piecemeal" --game small --log "$scratch/layer.log" --from 20 --turn-slow --name turned --frames 36 \
+        --skip 4 --block 4 -- "${scene[@]}"
+    prints 1 "\| turned \| – \| – \| (–|$number) \|$more$more – \|$more"
     ;;
 partition_kernels)
     driver lavapipe-25

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -222,13 +223,12 @@ static void who_is_left_alone(void **state)
     }
 }
 
-/* The Chromium Embedded Framework beside us. */
-static void what_is_mapped(void **state)
+/* Whether the process that has a file of that name mapped is taken for one with Chromium's Embedded
+ * Framework, and was not before. */
+static bool is_noticed(const char *folder, const char *name)
 {
-    (void)state;
-    char folder[] = "/tmp/pm-identity-XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/libcef.so", folder);
+    char path[128];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
     const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     assert_true(file >= 0 && ftruncate(file, 4096) == 0);
     struct pm_process process;
@@ -238,11 +238,31 @@ static void what_is_mapped(void **state)
     void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0);
     assert_ptr_not_equal(mapped, MAP_FAILED);
     pm_process_read(&process);
-    assert_true(process.has_cef);
+    const bool noticed = process.has_cef;
+    if (noticed)
+        assert_string_equal(pm_identity_denied(&process, NULL), "it is a browser");
     pm_process_finish(&process);
     munmap(mapped, 4096);
     close(file);
     unlink(path);
+    return noticed;
+}
+
+/* The Chromium Embedded Framework beside us, of Linux and of a Windows program under Wine. */
+static void what_is_mapped(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/pm-identity-XXXXXX", windows[64], inside[96];
+    assert_non_null(mkdtemp(folder));
+    snprintf(windows, sizeof windows, "%s/drive_c", folder);
+    snprintf(inside, sizeof inside, "%s/A Launcher", windows);
+    assert_true(mkdir(windows, 0700) == 0 && mkdir(inside, 0700) == 0);
+    assert_true(is_noticed(folder, "libcef.so"));
+    assert_true(is_noticed(inside, "libcef.dll"));
+    assert_false(is_noticed(inside, "libcefx.dll"));
+    assert_false(is_noticed(inside, "my libcef.dll"));
+    rmdir(inside);
+    rmdir(windows);
     rmdir(folder);
 }
 

@@ -1,13 +1,11 @@
 /* Kinds of profiles: which one a sampled call is for, what the device must be able to do, and that
  * each reaches the spool as what it is. */
-#include "aggregator_client/client.h"
-#include "base/file.h"
-#include "tests/layer/layered.h"
+#include "aggregator_client/disk/spool.h"
+#include "tests/layer/known.h"
 #include "tests/layer/pipelines.h"
 #include "tests/patience.h"
 
 #include "edges.frag.h"
-#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -217,34 +215,6 @@ static void without_quads_it_is_said(void **state)
     assert_int_equal(found->flags[PM_KIND_ZERO], 0);
 }
 
-/* A database in which nothing of one kind lacks samples. */
-static void place_database(const struct found *found, enum pm_kind known)
-{
-    struct pm_point_estimate *points = calloc(found->space[known], sizeof *points);
-    const struct pm_shader_estimates shader = {.key = found->key,
-                                               .environment = found->environment,
-                                               .kind = known,
-                                               .space = found->space[known],
-                                               .published = true,
-                                               .points = points};
-    const struct pm_database database = {found->game, 1, &shader, 1};
-    struct pm_buffer wire, body;
-    struct pm_error error = {0};
-    pm_buffer_init(&wire, 1 << 20);
-    pm_buffer_init(&body, 1 << 20);
-    char *path = pm_database_cache_path(found->game), *folder = strdup(path);
-    if (!pm_database_encode(&database, &wire, &error) ||
-        !pm_compress(wire.data, wire.size, &body, &error) ||
-        !pm_make_folder(dirname(folder), &error) ||
-        !pm_file_write(path, body.data, body.size, &error))
-        fail_msg("%s", error.message);
-    pm_buffer_finish(&wire);
-    pm_buffer_finish(&body);
-    free(folder);
-    free(path);
-    free(points);
-}
-
 /* Nine calls in ten go to the kind that lacks samples, and half of the tenth. */
 static void what_lacks_samples_comes_first(void **state)
 {
@@ -255,7 +225,9 @@ static void what_lacks_samples_comes_first(void **state)
     for (int i = 0; i < 2; i++) {
         const enum pm_kind known = i ? PM_KIND_ZERO : PM_KIND_BLOCK;
         const enum pm_kind lacking = i ? PM_KIND_BLOCK : PM_KIND_ZERO;
-        place_database(&first, known);
+        known_place(first.game,
+                    &(struct known_shader){first.key, first.environment, known, first.space[known]},
+                    1);
         const struct found *found = session("all", CALLS, CALLS);
         assert_int_equal(found->calls[known][0] + found->calls[lacking][0], CALLS);
         /* Five standard deviations of a binomial count. */

@@ -118,18 +118,25 @@ class Writer:
                 "".join(self.marker(s) for s in structures) + wrappers +
                 "void pm_newer_wrap(struct pm_device_dispatch *table)\n{\n    next_device = *table;\n" + table + "}\n")
 
-    def extending(self):
+    def extending_rows(self, guarded):
         rows = []
         for structure in sorted(self.registry.structures.values(), key=lambda s: s.name):
-            if structure.guard or not structure.stype or structure.returned_only:
+            if bool(structure.guard) != guarded or not structure.stype or structure.returned_only:
                 continue
             for base in structure.extends:
                 rows.append("    X(%s, %s, %s)" % (base, structure.name, structure.stype))
+        return " \\\n".join(rows) + "\n"
+
+    def extending(self):
         return NOTICE + """#pragma once
 
 /* X(the structure that may be extended, the structure that extends it, its type): all that a program fills in. */
 #define PM_EXTENDING(X) \\
-""" + " \\\n".join(rows) + "\n"
+%s
+/* The same of what the headers declare only where VK_ENABLE_BETA_EXTENSIONS is defined: provisional extensions, which
+ * the layer does not know. What a window system's macro declares extends nothing. */
+#define PM_EXTENDING_PROVISIONAL(X) \\
+%s""" % (self.extending_rows(False), self.extending_rows(True))
 
     def chains_in(self, structure, found):
         if structure.name in found:

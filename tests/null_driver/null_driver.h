@@ -35,7 +35,8 @@
  * headers do not have them; they are recorded as the older ones, indirect draws of all kinds as
  * vkCmdDrawIndirect of nothing.
  *
- * It knows a structure of features that the headers do not, struct pm_null_future_features.
+ * It knows structures of features that the headers do not: struct pm_null_future_features, and
+ * VK_KHR_maintenance9's, struct pm_null_maintenance9_features.
  *
  * A device that returned VK_ERROR_DEVICE_LOST from a submit stays lost. vkCreateDevice refuses
  * features and extensions that the device does not have, and pEnabledFeatures beside
@@ -58,6 +59,15 @@ struct pm_null_future_features {
     VkStructureType sType;
     void *pNext;
     VkBool32 features[3];
+};
+
+/* VkPhysicalDeviceMaintenance9FeaturesKHR, of headers from 1.4.317 on. */
+#define PM_NULL_MAINTENANCE_9_FEATURES ((VkStructureType)1000584000)
+
+struct pm_null_maintenance9_features {
+    VkStructureType sType;
+    void *pNext;
+    VkBool32 maintenance9;
 };
 
 enum { PM_NULL_ARGUMENTS = 16, PM_NULL_RING = 1 << 15 };

@@ -33,6 +33,8 @@ static void fill_features(VkBaseOutStructure *item)
         count = sizeof(VkPhysicalDeviceFeatures) / sizeof(VkBool32);
     } else if (item->sType == PM_NULL_FUTURE_FEATURES) {
         count = 3;
+    } else if (item->sType == PM_NULL_MAINTENANCE_9_FEATURES) {
+        count = 1;
     } else {
         while (structure->type && structure->type != item->sType)
             structure++;

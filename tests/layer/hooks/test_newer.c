@@ -1,11 +1,13 @@
 /* A game that is newer than the layer's headers: the layer stays on, and what it cannot copy costs
  * just what that is a part of (HAZARDS 10). Its devices are test_newer_devices'. */
 #include "profile/left_alone.h"
+#include "profile/session_status.h"
 #include "tests/layer/hooks/every_call.h"
 #include "tests/layer/pipelines.h"
 #include "tests/layer/spooled.h"
 #include "tests/null_driver/newer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static struct pm_harness h;
@@ -194,12 +196,167 @@ static void every_chain_of_calls_of_today(void **state)
     assert_int_equal(all_calls(), 3);
 }
 
+/* ---- what is neither a pipeline nor recorded ---- */
+
+/* Commands that hooks pass on as they are given, and which argument has the chain. */
+static const struct {
+    const char *command;
+    uint32_t argument;
+} passed_on[] = {{"vkCreateSwapchainKHR", 1},
+                 {"vkQueuePresentKHR", 1},
+                 {"vkQueueBindSparse", 2},
+                 {"vkCreateQueryPool", 1}};
+enum { SWAPCHAIN, PRESENT, BIND_SPARSE, QUERY_POOL, PASSED_ON };
+
+/* Counts those that reach the driver with something unknown first. */
+static void see_chains(void *user, const struct pm_null_call *call)
+{
+    for (size_t i = 0; i < PASSED_ON; i++) {
+        if (strcmp(call->command, passed_on[i].command) != 0)
+            continue;
+        const VkBaseInStructure *info =
+            (const void *)(uintptr_t)call->arguments[passed_on[i].argument];
+        ((uint32_t *)user)[i] += info->pNext != NULL && info->pNext->sType == PM_NEWER_TYPE;
+    }
+}
+
+/* Binds nothing, and signals a timeline whose value is behind what is unknown; the fence comes
+ * after it also where the layer puts it there. */
+static void bind_sparse(void)
+{
+    const VkFenceCreateInfo fence_info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    const VkSemaphoreTypeCreateInfo type = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO,
+                                            .semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE};
+    const VkSemaphoreCreateInfo semaphore_info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO,
+                                                  .pNext = &type};
+    VkFence fence;
+    VkSemaphore semaphore;
+    PM_CHECK(h.vk.CreateFence(h.device, &fence_info, NULL, &fence));
+    PM_CHECK(h.vk.CreateSemaphore(h.device, &semaphore_info, NULL, &semaphore));
+    uint64_t value = 5;
+    const VkTimelineSemaphoreSubmitInfo timeline = {
+        .sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO,
+        .signalSemaphoreValueCount = 1,
+        .pSignalSemaphoreValues = &value};
+    const VkBindSparseInfo bind = {.sType = VK_STRUCTURE_TYPE_BIND_SPARSE_INFO,
+                                   .pNext = &timeline,
+                                   .signalSemaphoreCount = 1,
+                                   .pSignalSemaphores = &semaphore};
+    const uint64_t position = h.driver->position();
+    PM_CHECK(h.vk.QueueBindSparse(h.queue, 1, &bind, fence));
+    PM_CHECK(h.vk.WaitForFences(h.device, 1, &fence, VK_TRUE, UINT64_MAX));
+    PM_CHECK(h.vk.GetSemaphoreCounterValue(h.device, semaphore, &value));
+    assert_int_equal(value, 5);
+    /* So the layer found the timeline. */
+    assert_int_equal(pm_calls_of(h.driver, position, "vkQueueSubmit"), 1);
+    h.vk.DestroySemaphore(h.device, semaphore, NULL);
+    h.vk.DestroyFence(h.device, fence, NULL);
+}
+
+static void present(VkSwapchainKHR swapchain)
+{
+    const VkSemaphoreCreateInfo semaphore_info = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore semaphore;
+    uint32_t index;
+    PM_CHECK(h.vk.CreateSemaphore(h.device, &semaphore_info, NULL, &semaphore));
+    PM_CHECK(h.vk.AcquireNextImageKHR(h.device, swapchain, UINT64_MAX, semaphore, VK_NULL_HANDLE,
+                                      &index));
+    const VkPresentInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PRESENT_INFO_KHR,
+                                   .waitSemaphoreCount = 1,
+                                   .pWaitSemaphores = &semaphore,
+                                   .swapchainCount = 1,
+                                   .pSwapchains = &swapchain,
+                                   .pImageIndices = &index};
+    PM_CHECK(h.vk.QueuePresentKHR(h.queue, &info));
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.DestroySemaphore(h.device, semaphore, NULL);
+}
+
+/* Whether a dispatch is sampled while a query of the pool is active. */
+static bool is_sampled_in(VkQueryPool pool)
+{
+    const VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    const uint64_t position = h.driver->position();
+    pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+    pm_harness_bind_set(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, h.dispatch);
+    h.vk.CmdResetQueryPool(buffer, pool, 0, 1);
+    h.vk.CmdBeginQuery(buffer, pool, 0, 0);
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    h.vk.CmdEndQuery(buffer, pool, 0);
+    pm_harness_run(&h, buffer);
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    return pm_calls_of(h.driver, position, "vkCmdBindPipeline") > 1;
+}
+
+static void take_heartbeats(void *user, const struct pm_session_status *status)
+{
+    *(uint64_t *)user += status->heartbeats;
+}
+
+/* Presents are heartbeats, fences of sparse memory are ordered and queries are respected, whatever
+ * is in front. */
+static void every_chain_of_what_is_passed_on(void **state)
+{
+    (void)state;
+    enum { FRAMES = 5 };
+    static const char *const instance[] = {"VK_KHR_surface", "VK_EXT_headless_surface", NULL};
+    static const char *const device[] = {"VK_KHR_swapchain", NULL};
+    const struct pm_harness_options options = {
+        .application = "passed on", .instance_extensions = instance, .device_extensions = device};
+    const VkHeadlessSurfaceCreateInfoEXT surface_info = {
+        .sType = VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    const VkQueryPoolCreateInfo occlusion_info = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
+                                                  .queryType = VK_QUERY_TYPE_OCCLUSION,
+                                                  .queryCount = 1};
+    uint32_t unknown[PASSED_ON] = {0};
+    uint64_t heartbeats = 0;
+    VkSurfaceKHR surface;
+    VkSwapchainKHR swapchain;
+    VkQueryPool occlusion;
+    every_call_enable();
+    setenv("PM_NULL_DRIVER_ID", "13", 1); /* lavapipe, whose fences must come last */
+    pm_harness_open(&h, &options);
+    PM_CHECK(h.vki.CreateHeadlessSurfaceEXT(h.instance, &surface_info, NULL, &surface));
+    const VkSwapchainCreateInfoKHR swapchain_info = {
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = surface,
+        .minImageCount = 3};
+    const struct pm_device_dispatch plain = h.vk;
+    h.driver->set_callback(see_chains, unknown);
+    pm_newer_wrap(&h.vk);
+    PM_CHECK(h.vk.CreateSwapchainKHR(h.device, &swapchain_info, NULL, &swapchain));
+    PM_CHECK(h.vk.CreateQueryPool(h.device, &occlusion_info, NULL, &occlusion));
+    const VkQueryPool statistics = pm_harness_make_statistics(&h);
+    for (int i = 0; i < FRAMES; i++) {
+        bind_sparse();
+        present(swapchain);
+    }
+    h.vk = plain;
+    h.driver->set_callback(NULL, NULL);
+    assert_true(is_sampled_in(occlusion));
+    assert_false(is_sampled_in(statistics));
+    h.vk.DestroyQueryPool(h.device, occlusion, NULL);
+    h.vk.DestroyQueryPool(h.device, statistics, NULL);
+    h.vk.DestroySwapchainKHR(h.device, swapchain, NULL);
+    h.vki.DestroySurfaceKHR(h.instance, surface, NULL);
+    pm_harness_close(&h);
+    assert_int_equal(unknown[SWAPCHAIN], 1);
+    assert_int_equal(unknown[PRESENT], FRAMES);
+    assert_int_equal(unknown[BIND_SPARSE], FRAMES);
+    assert_int_equal(unknown[QUERY_POOL], 2);
+    /* Submissions are none where there is a swapchain. */
+    pm_session_status_each("passed on", take_heartbeats, &heartbeats);
+    assert_int_equal(heartbeats, FRAMES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_shader_of_the_future_is_left_alone_and_counted),
         PM_LAYERED_TEST(every_chain_of_every_call),
         PM_LAYERED_TEST(every_chain_of_calls_of_today),
+        PM_LAYERED_TEST(every_chain_of_what_is_passed_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

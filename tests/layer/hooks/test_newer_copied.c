@@ -1,6 +1,7 @@
 /* A structure from the far future in each chain that the layer copies, alone and beside each
  * structure that the headers know there: it costs what it is a part of, and just that
  * (HAZARDS 10). */
+#define VK_ENABLE_BETA_EXTENSIONS /* which the layer does not know */
 #include "extending.h"
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
@@ -448,12 +449,35 @@ static void beside_every_structure(void **state)
     assert_true(checked >= 78);
 }
 
+/* What the headers declare for provisional extensions alone the layer knows no more than what is
+ * newer. */
+static void beside_provisional_structures(void **state)
+{
+    (void)state;
+    uint32_t checked = 0;
+    open_all();
+#define X(base, structure, type)                                                                   \
+    {                                                                                              \
+        structure known = {.sType = type};                                                         \
+        const int variants = variants_with(#base, &known);                                         \
+        if (variants > 0)                                                                          \
+            fail_msg(#base " with " #structure ": %d variants", variants);                         \
+        checked += variants == 0;                                                                  \
+    }
+    PM_EXTENDING_PROVISIONAL(X)
+#undef X
+    assert_int_equal(variants_with("VkPipelineShaderStageCreateInfo", NULL), 1);
+    pm_harness_close(&h);
+    assert_true(checked >= 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(beside_nothing),
         PM_LAYERED_TEST(what_hooks_are_given),
         PM_LAYERED_TEST(beside_every_structure),
+        PM_LAYERED_TEST(beside_provisional_structures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* A device of a game that is newer than the layer's headers: what sampling needs is added, whatever
  * is in the chain (HAZARDS 10). */
+#define VK_ENABLE_BETA_EXTENSIONS /* which the layer does not know */
 #include "extending.h"
 #include "tests/layer/hooks/every_call.h"
 #include "tests/null_driver/newer.h"
@@ -11,7 +12,7 @@ static struct pm_harness h;
 
 /* What the driver was asked for in the last vkCreateDevice. */
 struct asked {
-    uint32_t future[3], address, core;
+    uint32_t future[3], maintenance9, address, core;
     uint32_t unknown; /* structures of PM_NEWER_TYPE */
 };
 
@@ -26,6 +27,9 @@ static void see_create_device(void *user, const struct pm_null_call *call)
         if (item->sType == PM_NULL_FUTURE_FEATURES)
             memcpy(asked->future, ((const struct pm_null_future_features *)item)->features,
                    sizeof asked->future);
+        else if (item->sType == PM_NULL_MAINTENANCE_9_FEATURES)
+            asked->maintenance9 =
+                ((const struct pm_null_maintenance9_features *)item)->maintenance9;
         else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES)
             asked->address |= ((const VkPhysicalDeviceVulkan12Features *)item)->bufferDeviceAddress;
         else if (item->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES)
@@ -85,6 +89,29 @@ static void a_device_with_features_that_only_the_driver_knows(void **state)
     free(future);
 }
 
+/* So has a game that asks for maintenance9, which is newer than the headers, in front of the
+ * features of a version or behind them. */
+static void a_device_with_maintenance9(void **state)
+{
+    (void)state;
+    for (int behind = 0; behind < 2; behind++) {
+        struct asked asked;
+        struct pm_null_maintenance9_features maintenance9 = {
+            .sType = PM_NULL_MAINTENANCE_9_FEATURES, .maintenance9 = VK_TRUE};
+        VkPhysicalDeviceVulkan12Features vulkan12 = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+        if (behind)
+            vulkan12.pNext = &maintenance9;
+        else
+            maintenance9.pNext = &vulkan12;
+        const void *chain = behind ? (const void *)&vulkan12 : &maintenance9;
+        assert_int_equal(sampled_on_device(chain, &asked), 2);
+        assert_true(asked.address && asked.maintenance9);
+        assert_false(vulkan12.bufferDeviceAddress);
+    }
+    assert_int_equal(pm_layered_logged("a structure of unknown sType"), 0);
+}
+
 /* What is behind a structure of which nobody knows the size stays as it is: with what sampling
  * needs on, or off. */
 static void a_device_whose_features_are_out_of_reach(void **state)
@@ -106,7 +133,8 @@ static void a_device_whose_features_are_out_of_reach(void **state)
     assert_true(pm_layered_logged("a structure of unknown sType 1999999001") > 0);
 }
 
-/* One device for each structure that may be in its chain, and behind it one that nobody knows. */
+/* One device for each structure that may be in its chain, provisional ones among them, and behind
+ * it one that nobody knows. */
 static void devices_with_every_structure(void **state)
 {
     (void)state;
@@ -128,10 +156,12 @@ static void devices_with_every_structure(void **state)
         count++;                                                                                   \
     }
     PM_EXTENDING(X)
+    const uint32_t core = count;
+    PM_EXTENDING_PROVISIONAL(X)
 #undef X
     h.driver->set_callback(NULL, NULL);
     pm_harness_close(&h);
-    assert_true(count > 150);
+    assert_true(core > 150 && count > core);
     assert_int_equal(pm_layered_logged("sampling on Piecemeal"), count);
 }
 
@@ -140,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_device_with_an_unknown_structure),
         PM_LAYERED_TEST(a_device_with_features_that_only_the_driver_knows),
+        PM_LAYERED_TEST(a_device_with_maintenance9),
         PM_LAYERED_TEST(a_device_whose_features_are_out_of_reach),
         PM_LAYERED_TEST(devices_with_every_structure),
     };

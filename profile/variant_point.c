@@ -121,6 +121,12 @@ struct pm_variant_recipe pm_variant_subgroup(uint32_t size)
     return (struct pm_variant_recipe){0};
 }
 
+uint32_t pm_variant_rank(const struct pm_variant_id *id)
+{
+    return id->second.number == 0 ? id->first.number
+                                  : id->first.number << NUMBER_BITS | id->second.number;
+}
+
 static bool is_known(const struct pm_variant_recipe *recipe)
 {
     return recipe->number > 0 && recipe->number < RECIPES && recipes[recipe->number].name &&

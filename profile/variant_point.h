@@ -45,6 +45,11 @@ bool pm_variant_point(const struct pm_variant_id *id, uint32_t *point);
 /* false: the point is no variant. */
 bool pm_variant_id_of(uint32_t point, struct pm_variant_id *id);
 
+/* The order in which variants are taken that are about as fast (base/alike.h), above 0: those of
+ * one recipe before those of two, and recipes as they are numbered, so that the canonical module
+ * comes first and what requires a subgroup size last. No two of one build's are the same. */
+uint32_t pm_variant_rank(const struct pm_variant_id *id);
+
 /* Whether this build has such recipes: others are made up, or of a newer client. */
 bool pm_variant_is_known(uint32_t point);
 

@@ -24,6 +24,22 @@ static int compare_points(const void *a, const void *b)
     return (left->point > right->point) - (left->point < right->point);
 }
 
+static int compare_variants(const void *a, const void *b)
+{
+    const struct pm_race_variant *left = a, *right = b;
+    return (left->point > right->point) - (left->point < right->point);
+}
+
+/* Those that are taken first where they are alike. */
+static int compare_ranks(const void *a, const void *b)
+{
+    struct pm_variant_id left = {0}, right = {0};
+    pm_variant_id_of(((const struct pm_gathered_arm *)a)->point, &left);
+    pm_variant_id_of(((const struct pm_gathered_arm *)b)->point, &right);
+    const uint32_t x = pm_variant_rank(&left), y = pm_variant_rank(&right);
+    return (x > y) - (x < y);
+}
+
 /* A race while it is judged: its arms beside their variants. */
 struct judging {
     struct pm_gathered_arm gathered[PM_RACE_ARMS + PM_RACE_PAIRS];
@@ -43,11 +59,11 @@ static void take_part(struct judging *judging, struct pm_gathered_race *race, ui
     qsort(race->arms, race->count, sizeof(*race->arms), compare_points);
 }
 
-/* In the order of their points: recipes before pairs, so that a pair is nominated only where it is
+/* In the order of their ranks: recipes before pairs, so that a pair is nominated only where it is
  * faster than what it is made of. */
 static bool judge(struct judging *judging, struct pm_error *error)
 {
-    qsort(judging->gathered, judging->count, sizeof(*judging->gathered), compare_points);
+    qsort(judging->gathered, judging->count, sizeof(*judging->gathered), compare_ranks);
     for (size_t i = 0; i < judging->count; i++)
         judging->arms[i] =
             (struct pm_race_arm){.choosing = pm_race_independent(&judging->gathered[i].halves[0]),
@@ -143,6 +159,7 @@ static bool fill_race(const struct judging *judging, const struct pm_gathered_ra
             .clusters = (uint32_t)fmin(pm_race_clusters(&judging->gathered[i]), UINT32_MAX),
             .lost = has_lost(judging, i)};
     }
+    qsort(variants, judging->count, sizeof(*variants), compare_variants);
     if (result->winner != PM_RACE_NONE) {
         race->winner = judging->gathered[result->winner].point;
         race->mean = result->mean;

@@ -67,6 +67,22 @@ static void names(void **state)
     assert_false(pm_variant_is_known(60 | 1 << 6 | (16 | 1 << 6) << 10));
 }
 
+/* Whatever the versions; those of two behind all of one. */
+static void ranks(void **state)
+{
+    (void)state;
+    static const struct pm_variant_id ids[] = {
+        {{PM_VARIANT_CANONICAL, 1}, {0, 0}}, {{14, 2}, {0, 0}},  {{16, 1}, {0, 0}},
+        {{PM_VARIANT_NUMBERS, 1}, {0, 0}},   {{2, 1}, {3, 1}},   {{14, 2}, {16, 1}},
+        {{14, 2}, {PM_VARIANT_SUBGROUP, 1}}, {{16, 1}, {14, 2}},
+    };
+    uint32_t rank = 0;
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
+        assert_true(pm_variant_rank(&ids[i]) > rank);
+        rank = pm_variant_rank(&ids[i]);
+    }
+}
+
 /* What is said is the mean, within the bounds, however sessions are added up. */
 static void what_is_said(void **state)
 {
@@ -92,6 +108,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(points_and_back),
         cmocka_unit_test(names),
+        cmocka_unit_test(ranks),
         cmocka_unit_test(what_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

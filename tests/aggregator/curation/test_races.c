@@ -228,13 +228,10 @@ static void set_arm(struct pm_gathered_arm *arm, struct pm_race_day days[2], uin
     }
 }
 
-/* A winner by few percent stays one while its pairs are not measured yet, and these are asked for.
- */
-static void test_winner_stays_beside_pairs(void **state)
+/* The race of four variants, by these logarithms. */
+enum { ARMS = 4 };
+static struct pm_race judge(struct place *place, const uint32_t *variants, const double *logs)
 {
-    enum { ARMS = 4 };
-    static const double logs[ARMS] = {-0.03, -0.005, -0.004, 0.001};
-    struct place *place = *state;
     struct pm_gathered_arm arms[ARMS];
     struct pm_race_day days[ARMS][2];
     struct pm_gathered_race race = {.key = key_of(1),
@@ -247,15 +244,38 @@ static void test_winner_stays_beside_pairs(void **state)
     const uint32_t *vouched_days;
     struct pm_error error;
     for (unsigned i = 0; i < ARMS; i++)
-        set_arm(&arms[i], days[i], 5 + i, logs[i]);
+        set_arm(&arms[i], days[i], variants[i], logs[i]);
     if (!pm_races_judge(&gathering, pm_aggregator_curator(place->aggregator), place->arena, &races,
                         &vouched_days, &error))
         fail_msg("%s", error.message);
     assert_int_equal(races.race_count, 1);
-    assert_true(races.races[0].variant_count > ARMS);
-    assert_int_equal(races.races[0].winner, players_point(5));
-    assert_true(races.races[0].low < -0.03 && -0.03 < races.races[0].high);
-    assert_true(races.races[0].high < 0);
+    return races.races[0];
+}
+
+/* A winner by few percent stays one while its pairs are not measured yet, and these are asked for.
+ */
+static void test_winner_stays_beside_pairs(void **state)
+{
+    static const uint32_t variants[ARMS] = {5, 6, 7, 8};
+    static const double logs[ARMS] = {-0.03, -0.005, -0.004, 0.001};
+    const struct pm_race race = judge(*state, variants, logs);
+    assert_true(race.variant_count > ARMS);
+    assert_int_equal(race.winner, players_point(5));
+    assert_true(race.low < -0.03 && -0.03 < race.high);
+    assert_true(race.high < 0);
+}
+
+/* Of those that are alike the first of the list of recipes wins, as in contests, though a later one
+ * is of a lower version. Variants are published by their points. */
+static void test_alike(void **state)
+{
+    static const uint32_t variants[ARMS] = {15, 13, 7, 8};
+    static const double logs[ARMS] = {-0.05, -0.05, 0, 0.001};
+    const struct pm_race race = judge(*state, variants, logs);
+    assert_true(players_point(15) < players_point(13));
+    assert_int_equal(race.winner, players_point(13));
+    for (size_t i = 1; i < race.variant_count; i++)
+        assert_true(race.variants[i - 1].point < race.variants[i].point);
 }
 
 /* Whatever one token says, and however often one looks: of many races of equals none has a winner.
@@ -376,6 +396,7 @@ int main(void)
         TEST(test_winner),
         TEST(test_each_environment_has_its_own),
         TEST(test_winner_stays_beside_pairs),
+        TEST(test_alike),
         TEST(test_made_up_variants),
         TEST(test_one_token_decides_nothing),
         TEST(test_when_it_is_published),

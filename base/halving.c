@@ -1,22 +1,34 @@
 #include "base/halving.h"
 
+#include "base/alike.h"
 #include <math.h>
 #include <stdlib.h>
 
 /* Of one variant: what it is to be shown slower by. */
 #define ALPHA 0.05
-/* The last round measures two that are left against each other. */
-enum { LEAST_LEFT = 1, HOPELESS_AFTER = 3 };
+/* The last round measures two that are left against each other; those that are alike go on for so
+ * many rounds at most, 256 measurements of each. */
+enum { LEAST_LEFT = 1, ROUNDS = 6, HOPELESS_AFTER = 3 };
 #define HOPELESS 0.14 /* 15 % slower */
+/* Logarithm. Trials do not take what gains less for faster (layer/trial/verdict.c), so it is not
+ * worth another choice either. */
+#define ZONE 0.01
+#define BEATEN 0.9 /* chance that another is faster by more than the zone */
+/* Chance that one gains as much itself: to be taken before the fastest, and to stay for that. */
+#define GAINS 0.5
+#define MAY_GAIN 0.3
 
 void pm_halving_init(struct pm_halving *halving, uint32_t count)
 {
-    *halving = (struct pm_halving){.count = count < PM_HALVING_MOST ? count : PM_HALVING_MOST};
+    *halving = (struct pm_halving){0};
+    pm_halving_add(halving, count);
 }
 
 uint32_t pm_halving_add(struct pm_halving *halving, uint32_t count)
 {
     const uint32_t room = PM_HALVING_MOST - halving->count, added = count < room ? count : room;
+    for (uint32_t i = 0; i < added; i++)
+        halving->rank[halving->count + i] = halving->count + i;
     halving->count += added;
     halving->round = 0;
     return added;
@@ -60,13 +72,23 @@ static uint32_t fastest(const struct pm_halving *halving, const bool *taken)
     return found;
 }
 
-/* Leaves the slower half. */
+static const struct pm_belief own; /* of what the variants would replace */
+
+/* Leaves the slower half, but for those before the fastest that it has not beaten: which of them
+ * would go is chance. */
 static void halve(struct pm_halving *halving)
 {
     bool keeps[PM_HALVING_MOST] = {false};
-    const uint32_t half = count_left(halving) / 2;
+    struct pm_belief beliefs[PM_HALVING_MOST];
+    const uint32_t count = count_left(halving), half = count / 2, best = fastest(halving, NULL);
+    const double beaten = 1 - (1 - BEATEN) / count; /* the fastest of many is the luckiest, too */
     for (uint32_t i = 0; i < half; i++)
         keeps[fastest(halving, keeps)] = true;
+    pm_believe(halving->seen, halving->count, beliefs);
+    for (uint32_t i = 0; i < halving->count; i++)
+        keeps[i] |= halving->rank[i] < halving->rank[best] &&
+                    pm_belief_is_faster(&beliefs[i], &own, ZONE) >= MAY_GAIN &&
+                    pm_belief_is_faster(&beliefs[best], &beliefs[i], ZONE) <= beaten;
     for (uint32_t i = 0; i < halving->count; i++)
         halving->left[i] |= !keeps[i];
     halving->round++;
@@ -95,7 +117,7 @@ bool pm_halving_next(struct pm_halving *halving, struct pm_random *random, uint3
             *times = (uint32_t)(wanted - halving->seen[*variant].count);
             return true;
         }
-        if (count_left(halving) <= LEAST_LEFT)
+        if (count_left(halving) <= LEAST_LEFT || halving->round + 1 >= ROUNDS)
             return false;
         halve(halving);
     }
@@ -124,11 +146,37 @@ uint32_t pm_halving_best(const struct pm_halving *halving, uint32_t *variants, u
     return count;
 }
 
+/* What is left, by rank. */
+static uint32_t find_left(const struct pm_halving *halving, uint32_t *variants)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < halving->count; i++) {
+        if (halving->left[i])
+            continue;
+        uint32_t at = count++;
+        for (; at > 0 && halving->rank[i] < halving->rank[variants[at - 1]]; at--)
+            variants[at] = variants[at - 1];
+        variants[at] = i;
+    }
+    return count;
+}
+
 bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant)
 {
-    const uint32_t found = fastest(halving, NULL);
-    if (found == halving->count || !(pm_anytime_mean(&halving->seen[found]) < 0))
+    uint32_t left[PM_HALVING_MOST];
+    struct pm_belief all[PM_HALVING_MOST], beliefs[PM_HALVING_MOST];
+    const uint32_t found = fastest(halving, NULL), count = find_left(halving, left);
+    if (count == 0 || !(pm_anytime_mean(&halving->seen[found]) < 0))
         return false;
+    pm_believe(halving->seen, halving->count, all);
+    for (uint32_t i = 0; i < count; i++)
+        beliefs[i] = all[left[i]];
     *variant = found;
+    for (uint32_t i = 0; i < count; i++)
+        if (pm_belief_is_faster(&beliefs[i], &own, ZONE) >= GAINS &&
+            pm_alike_doubt(beliefs, count, i, ZONE).least <= BEATEN) {
+            *variant = left[i];
+            break;
+        }
     return true;
 }

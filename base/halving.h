@@ -29,6 +29,9 @@ struct pm_halving {
     uint32_t round;
     struct pm_anytime seen[PM_HALVING_MOST]; /* log ratios to what they would replace */
     bool left[PM_HALVING_MOST];              /* given up */
+    uint32_t rank[PM_HALVING_MOST]; /* of those that are alike the lowest is taken; the caller may
+                                       change them before anything is measured: as they are numbered
+                                       at first */
 };
 
 void pm_halving_init(struct pm_halving *halving, uint32_t count);
@@ -54,5 +57,6 @@ bool pm_halving_is_hopeless(const struct pm_anytime *seen);
  * fastest first; returns how many, at most `most`. */
 uint32_t pm_halving_best(const struct pm_halving *halving, uint32_t *variants, uint32_t most);
 
-/* Once it is over: the fastest that is left, if it was faster than what it would replace at all. */
+/* Once it is over: of those left which are about as fast as the fastest the first by rank, if it
+ * was faster than what it would replace at all. */
 bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant);

@@ -6,6 +6,7 @@
  *   population published [OPTION…]   how often they do when a point is first published
  *   population provisional [OPTION…] how soon the right values are tried, with levels and without
  *   population race [OPTION…]        how often a race has a false winner, how soon the right
+ *   population contest [OPTION…]     how often contests on one machine have the same winner
  *   population joint [OPTION…]       how often all intervals of a published shader hold the truth
  *   population shift [OPTION…]       how soon estimates follow a patch of the game
  *   population watch [OPTION…]       how long until a game like the paper's Watch is covered
@@ -36,10 +37,12 @@
  * leaves publish one that does not hold the truth; `published` when nearly every game publishes and
  * no interval's coverage is below --least then, as far as they can tell; `provisional` when levels
  * take at most a tenth of the uploads; `race` when one in twenty at most has a false winner;
+ * `contest` when of those that are alike the same one wins in most runs;
  * `joint` when all intervals of a published shader hold in --least of them; `shift` when estimates
  * follow by the fourth day, and no interval's coverage is below --least then or before; `watch`
  * when the paper's estimate comes out under the paper's assumptions.
  */
+#include "bench/population/population_contest.h"
 #include "bench/population/population_intervals.h"
 #include "bench/population/population_joint.h"
 #include "bench/population/population_provisional.h"
@@ -198,6 +201,7 @@ int main(int argc, char **argv)
         {"provisional", "levels take more than a tenth of the uploads", pm_population_provisional,
          200, 1},
         {"race", "equal variants win too often", pm_population_race, 200, 1},
+        {"contest", "contests have the same winner too seldom", pm_population_contest, 200, 1},
         {"joint", "too few published shaders hold the truth at all points", pm_population_joint,
          400, 1},
         {"shift", "estimates do not follow, or hold the truth too seldom", pm_population_shift, 200,
@@ -215,10 +219,9 @@ int main(int argc, char **argv)
            strcmp(argv[optind], parts[part].name) != 0)
         part++;
     if (!good || part == sizeof(parts) / sizeof(*parts)) {
-        fprintf(
-            stderr,
-            "usage: population intervals|published|provisional|race|joint|shift|watch [OPTION…]; "
-            "population.c says which\n");
+        fprintf(stderr,
+                "usage: population intervals|published|provisional|race|contest|joint|shift|watch "
+                "[OPTION…]; population.c says which\n");
         return 2;
     }
     options.trials = options.trials ? options.trials : parts[part].trials;

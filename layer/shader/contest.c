@@ -321,6 +321,7 @@ bool pm_contest_pair(struct pm_contest *contest)
     if (contest->paired || !pm_halving_winner(&contest->halving, &winner))
         return false;
     contest->paired = true;
+    contest->alone = winner;
     const uint32_t count = pm_halving_best(&contest->halving, best, PAIRED);
     uint32_t added = 0;
     for (uint32_t i = 0; i < count * count; i++) {
@@ -331,6 +332,7 @@ bool pm_contest_pair(struct pm_contest *contest)
             pm_halving_add(&contest->halving, 1) == 0)
             continue;
         contest->arms[at].choice = both;
+        contest->halving.rank[at] = pm_contest_rank(&both);
         added++;
     }
     char of[PM_CONTEST_NAME];
@@ -361,6 +363,8 @@ static uint32_t best_alone(const struct pm_contest *contest, uint32_t none)
 {
     const struct pm_anytime *seen = contest->halving.seen;
     uint32_t single = none;
+    if (contest->paired && !contest->arms[contest->alone].failed)
+        return contest->alone;
     for (uint32_t a = 0; a < contest->halving.count; a++)
         if (seen[a].count > 0 && !contest->arms[a].failed && !is_pair(&contest->arms[a].choice) &&
             (single == none || is_ahead(&seen[a], &seen[single])))
@@ -427,14 +431,18 @@ void pm_contest_keep(const struct pm_contest *contest, uint32_t arm)
     pm_verdicts_put_seen(pm_session_verdicts(contest->owner->device->instance), &kept);
 }
 
+/* What earlier sessions found of it. */
 static void recall(struct pm_contest *contest, uint32_t arm)
 {
     const struct pm_kept_variant by = named(contest, arm);
     struct pm_kept_variant kept;
     const int64_t oldest = by.seen_at - PM_DAYS_UNDECIDED * INT64_C(86400);
-    if (pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
-                         &by.original, &by.environment, &kept) &&
-        kept.seen.count > 0 && kept.seen_at >= oldest && kept.seen_at <= by.seen_at)
+    if (!pm_verdicts_find(pm_session_verdicts(contest->owner->device->instance), &by.key,
+                          &by.original, &by.environment, &kept))
+        return;
+    if (kept.verdict == PM_VERDICT_FASTER) /* however old */
+        contest->halving.rank[arm] = PM_CONTEST_KNOWN;
+    if (kept.seen.count > 0 && kept.seen_at >= oldest && kept.seen_at <= by.seen_at)
         pm_halving_take(&contest->halving, arm, &kept.seen);
 }
 

@@ -20,6 +20,10 @@
  * A variant whose words another one has, or which an earlier session's trial left, does not take
  * part. Here is no pipeline: optimize_contest_private.h has those.
  *
+ * Of variants that are about as fast as the fastest the first is taken (base/halving.h), in the
+ * order of the list of recipes (pm_variant_rank), after what is known to have won before: so that
+ * contests have the same winner, and not the luckiest.
+ *
  * What cannot win any more goes, its pipeline once no recording names it (hold.h), so that others
  * have its room.
  *
@@ -35,6 +39,10 @@
 
 struct pm_contests;
 struct pm_optimized;
+
+/* The rank of what is known to have won before: in an earlier session of this machine, or among
+ * others' machines. */
+enum { PM_CONTEST_KNOWN = 0 };
 
 /* One of the variants. */
 struct pm_arm {
@@ -63,6 +71,7 @@ struct pm_contest {
     struct pm_random random; /* of the order in which variants are measured */
     struct pm_arm *arms;     /* PM_HALVING_MOST; once it is over what was chosen, if anything was */
     bool paired;             /* the pairs take part */
+    uint32_t alone;          /* then: the arm that had won without them */
     uint32_t current, winner; /* arms */
     _Atomic uint32_t state;   /* enum pm_contest_state */
     _Atomic bool due;         /* something came of it; set by any thread */

@@ -15,25 +15,36 @@ static struct pm_variant_recipe named(const struct pm_recipe *recipe)
     return (struct pm_variant_recipe){0};
 }
 
-/* 0: it has none. */
-static uint32_t point_of(const struct pm_variant_choice *choice)
+/* Of what has three parts, which none has, without the last. */
+static struct pm_variant_id id_of(const struct pm_variant_choice *choice)
 {
-    struct pm_variant_recipe parts[3];
-    uint32_t count = 0, point;
-    /* What comes of it depends on this machine's profile. */
-    if (pm_variant_needs_blocks(choice))
-        return 0;
+    struct pm_variant_recipe parts[3] = {0};
+    uint32_t count = 0;
     if (choice->recipe)
         parts[count++] = named(choice->recipe);
     if (choice->second)
         parts[count++] = named(choice->second);
     if (choice->subgroup_size)
         parts[count++] = pm_variant_subgroup(choice->subgroup_size);
-    if (count == 0 || count > 2)
+    return (struct pm_variant_id){parts[0], parts[1]};
+}
+
+/* 0: it has none. */
+static uint32_t point_of(const struct pm_variant_choice *choice)
+{
+    const struct pm_variant_id id = id_of(choice);
+    uint32_t point;
+    /* What comes of it depends on this machine's profile. */
+    if (pm_variant_needs_blocks(choice) ||
+        (choice->recipe && choice->second && choice->subgroup_size))
         return 0;
-    const struct pm_variant_id id = {parts[0],
-                                     count == 2 ? parts[1] : (struct pm_variant_recipe){0}};
     return pm_variant_point(&id, &point) ? point : 0;
+}
+
+uint32_t pm_contest_rank(const struct pm_variant_choice *choice)
+{
+    const struct pm_variant_id id = id_of(choice);
+    return pm_variant_rank(&id);
 }
 
 uint32_t pm_contest_point(const struct pm_arm *arm)
@@ -87,8 +98,10 @@ static bool next_of_all(uint32_t *at, uint32_t *sizes, struct pm_variant_choice 
 static void take(struct pm_contest *contest, const struct pm_variant_choice *choice)
 {
     const uint32_t at = contest->halving.count;
-    if (pm_halving_add(&contest->halving, 1))
-        contest->arms[at].choice = *choice;
+    if (pm_halving_add(&contest->halving, 1) == 0)
+        return;
+    contest->arms[at].choice = *choice;
+    contest->halving.rank[at] = pm_contest_rank(choice);
 }
 
 static void take_all(struct pm_contest *contest, uint32_t sizes)
@@ -204,6 +217,9 @@ static void take_drawn(struct pm_contest *contest, const struct pm_race *race, u
     take_lots(contest, &lots, PM_CONTEST_DRAWN, &random);
     find_lots_alone(&lots);
     take_lots(contest, &lots, PM_CONTEST_ALONE, &random);
+    for (uint32_t a = 0; race->winner != 0 && a < contest->halving.count; a++)
+        if (pm_contest_point(&contest->arms[a]) == race->winner)
+            contest->halving.rank[a] = PM_CONTEST_KNOWN;
 }
 
 static void say(const struct pm_contest *contest, const struct pm_device *device, const char *what)

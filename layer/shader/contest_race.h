@@ -32,5 +32,8 @@ enum {
 void pm_contest_field(struct pm_contest *contest, struct pm_device *device,
                       const struct pm_environment *environment, uint32_t sizes);
 
+/* The rank of a variant among a contest's (base/halving.h), which is above 0. */
+uint32_t pm_contest_rank(const struct pm_variant_choice *choice);
+
 /* An arm's point among those of its race; 0: it has none. */
 uint32_t pm_contest_point(const struct pm_arm *arm);

@@ -64,6 +64,32 @@ static void test_finds_the_fastest(void **state)
     assert_true(found >= 97);
 }
 
+/* Of those that are alike the same one each time, by rank, whatever the luck; and it gives up no
+ * more than what is alike. */
+static void test_alike(void **state)
+{
+    (void)state;
+    double truth[VARIANTS];
+    uint32_t first = 0, much = 0;
+    for (uint32_t i = 0; i < VARIANTS; i++)
+        truth[i] = i % 3 == 0 ? 0.05 : 0;
+    truth[8] = truth[23] = -0.05;
+    truth[11] = -0.048;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        const struct run run = simulate(truth, 0.03, seed);
+        first += run.won && run.winner == 8;
+    }
+    truth[8] = -0.02;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        const struct run run = simulate(truth, 0.03, seed);
+        much += run.won && run.winner == 8;
+    }
+    printf("the first of three that are alike in %u of 100 runs; one that is not in %u\n", first,
+           much);
+    assert_true(first >= 95);
+    assert_true(much <= 5);
+}
+
 /* Where all are slower there is no winner. */
 static void test_no_winner(void **state)
 {
@@ -168,11 +194,9 @@ static void test_none_and_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_finds_the_fastest),
-        cmocka_unit_test(test_no_winner),
-        cmocka_unit_test(test_added),
-        cmocka_unit_test(test_order_is_drawn),
-        cmocka_unit_test(test_none_and_one),
+        cmocka_unit_test(test_finds_the_fastest), cmocka_unit_test(test_alike),
+        cmocka_unit_test(test_no_winner),         cmocka_unit_test(test_added),
+        cmocka_unit_test(test_order_is_drawn),    cmocka_unit_test(test_none_and_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

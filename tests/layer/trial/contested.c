@@ -3,6 +3,7 @@
 #include "tests/patience.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct contested contested;
@@ -94,6 +95,23 @@ void contested_run_until_count(uint32_t count)
     uint64_t until = 0;
     while (contested.count < count && patience(&until))
         trying_run_frames(trying_dispatch, TRYING_ONCE, 1);
+}
+
+void contested_run_to_the_end(void)
+{
+    uint64_t until = 0;
+    while (optimized_logged("the fastest is") + optimized_logged("none is faster") == 0 &&
+           patience(&until))
+        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
+    assert_int_equal(optimized_logged("the fastest is") + optimized_logged("none is faster"), 1);
+}
+
+void contested_forget(void)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cd '%s' && rm -rf log piecemeal/journal piecemeal/spool",
+             pm_layered_home());
+    assert_int_equal(system(command), 0);
 }
 
 uint32_t contested_variants(const char *before)

@@ -45,5 +45,10 @@ void contested_run_until_logged(const char *text, uint32_t times);
 /* Until so many pipelines were timed, with the game's own. */
 void contested_run_until_count(uint32_t count);
 
+/* Until the contest is over, of which the log says nothing yet. */
+void contested_run_to_the_end(void);
+/* Between sessions: a machine that has tried nothing, and what the log said is forgotten. */
+void contested_forget(void);
+
 /* How many variants a contest that is over had, by the log's words before that; 0: none is over. */
 uint32_t contested_variants(const char *before);

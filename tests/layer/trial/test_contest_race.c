@@ -31,24 +31,6 @@ static void close_session(void)
     unsetenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE");
 }
 
-static void run_to_the_end(void)
-{
-    uint64_t until = 0;
-    while (optimized_logged("the fastest is") + optimized_logged("none is faster") == 0 &&
-           patience(&until))
-        trying_run_frames(trying_dispatch, TRYING_ONCE, 4);
-    assert_int_equal(optimized_logged("the fastest is") + optimized_logged("none is faster"), 1);
-}
-
-/* A machine that has tried nothing, and what the log said is forgotten. */
-static void forget(void)
-{
-    char command[512];
-    snprintf(command, sizeof command, "cd '%s' && rm -rf log piecemeal/journal piecemeal/spool",
-             pm_layered_home());
-    assert_int_equal(system(command), 0);
-}
-
 /* ---- what was told ---- */
 
 static struct {
@@ -114,10 +96,10 @@ static void learn(double first)
     contested_set_times(2);
     contested.times[1] = first;
     open_session("1");
-    run_to_the_end();
+    contested_run_to_the_end();
     close_session();
     read_told();
-    forget();
+    contested_forget();
 }
 
 static void what_is_measured_is_told(void **state)
@@ -199,7 +181,7 @@ static void a_winner_is_tried_first(void **state)
     publish(1, told.count);
     contested_set_times(0.8);
     open_session(seed_that(true));
-    run_to_the_end();
+    contested_run_to_the_end();
     optimized_assert_logged("what others found fastest is tried first", 1);
     optimized_assert_logged("of 1 variants the fastest is", 1);
     assert_int_equal(contested.count, 2);
@@ -219,7 +201,7 @@ static void a_winner_that_is_slower_here(void **state)
     pm_variant_point_name(told.points[1].point, name);
     contested_set_times(1.3);
     open_session(seed_that(true));
-    run_to_the_end();
+    contested_run_to_the_end();
     optimized_assert_logged("of 1 variants none is faster", 1);
     assert_int_equal(contested_bound(), 0);
     close_session();
@@ -227,7 +209,7 @@ static void a_winner_that_is_slower_here(void **state)
     snprintf(log, sizeof log, "%s/log", pm_layered_home());
     assert_int_equal(remove(log), 0);
     open_session(seed_that(true));
-    run_to_the_end();
+    contested_run_to_the_end();
     optimized_assert_logged("variants are drawn by what others ask for", 1);
     assert_true(contested.count > 2);
     close_session();
@@ -245,7 +227,7 @@ static void what_has_lost_is_left_out(void **state)
     memcpy(points, told.points, sizeof points);
     contested_set_times(2);
     open_session(seed_that(true));
-    run_to_the_end();
+    contested_run_to_the_end();
     optimized_assert_logged("variants are drawn by what others ask for", 1);
     close_session();
     read_told();
@@ -267,11 +249,11 @@ static void what_no_race_knows_comes_beside(void **state)
     setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", "1", 1); /* not what this is about */
     contested_set_times(2);
     open_session("1");
-    run_to_the_end();
+    contested_run_to_the_end();
     measured = contested.count - 1;
     close_session();
     read_told();
-    forget();
+    contested_forget();
     assert_true(told.count > DRAWN);
     assert_true(measured - told.count > BESIDE);
     publish(told.count, told.count);
@@ -281,12 +263,12 @@ static void what_no_race_knows_comes_beside(void **state)
         if (pm_lot_falls(machine, &told.key, 0.05))
             continue;
         open_session(seed);
-        run_to_the_end();
+        contested_run_to_the_end();
         optimized_assert_logged("variants are drawn by what others ask for", 1);
         measured = contested.count - 1;
         close_session();
         read_told();
-        forget();
+        contested_forget();
         assert_int_equal(told.count, DRAWN);
         assert_in_range(measured - told.count, 0, BESIDE);
         beside += measured - told.count;
@@ -306,7 +288,7 @@ static void who_doubts_measures_all(void **state)
     contested_set_times(2);
     setenv("PIECEMEAL_OPTIMIZE_DOUBT_SHARE", "1", 1);
     open_session("1");
-    run_to_the_end();
+    contested_run_to_the_end();
     close_session();
     read_told();
     assert_int_equal(told.count, all);
@@ -325,7 +307,7 @@ static void damaged_races(void **state)
     fputs("no races", file);
     fclose(file);
     open_session("1");
-    run_to_the_end();
+    contested_run_to_the_end();
     optimized_assert_logged("races of variants are not used", 1);
     close_session();
     read_told();

@@ -13,9 +13,6 @@
 
 static struct pm_harness h;
 
-/* What a structure's type and the next one stand in. */
-#define CHAINED(value) (*(const void **)(uintptr_t) & (value).pNext)
-
 /* ---- what is made with something in a chain ---- */
 
 /* A chain of a structure of that name. */
@@ -294,31 +291,55 @@ static bool is_not_sampled(const char *structure)
     return false;
 }
 
-static bool is_copied(const char *base)
-{
-#define X(name)                                                                                    \
-    if (strcmp(base, #name) == 0)                                                                  \
-        return true;
+/* Tables, since a compiler takes half a minute for this in code. */
+static const struct extending {
+    const char *base, *structure; /* what may be extended, and what extends it */
+    VkStructureType type;
+    size_t size;
+} extending[] = {
+#define X(base, structure, type) {#base, #structure, type, sizeof(structure)},
+    PM_EXTENDING(X)
+#undef X
+};
+enum { EXTENDING = sizeof extending / sizeof *extending };
+
+static const struct taking {
+    const char *base, *command; /* what is given to it */
+} taking[] = {
+#define X(base, command) {#base, #command},
+    PM_TAKING(X)
+#undef X
+};
+
+static const char *const copied[] = {
+#define X(base) #base,
     PM_COPIED(X)
 #undef X
+};
+enum { COPIED = sizeof copied / sizeof *copied };
+
+static bool is_copied(const char *base)
+{
+    for (size_t i = 0; i < COPIED; i++)
+        if (strcmp(base, copied[i]) == 0)
+            return true;
     return false;
 }
 
 /* Whether there is a way to chain it there. */
-static bool check(const char *base, const char *structure, void *known, const void **next)
+static bool check(const char *base, const char *structure, VkBaseInStructure *known)
 {
     VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
-    *next = NULL;
     const int variants = variants_with(base, known);
     if (variants < 0)
         return false;
     if ((variants > 0) == is_not_sampled(structure))
         fail_msg("%s with %s: %d variants", base, structure, variants);
     /* Behind it something that nobody knows, and in front of it. */
-    *next = &future;
+    known->pNext = &future;
     if (variants_with(base, known) != 0)
         fail_msg("%s with %s and something unknown has variants", base, structure);
-    *next = NULL;
+    known->pNext = NULL;
     future.pNext = known;
     if (variants_with(base, &future) != 0)
         fail_msg("%s with something unknown and %s has variants", base, structure);
@@ -346,18 +367,16 @@ static void beside_nothing(void **state)
 {
     (void)state;
     const VkBaseInStructure future = {.sType = PM_NEWER_TYPE};
-    uint32_t count = 0;
     open_all();
-#define X(base)                                                                                    \
-    if (variants_with(#base, NULL) != 1)                                                           \
-        fail_msg(#base ": %d variants", variants_with(#base, NULL));                               \
-    if (variants_with(#base, &future) != 0)                                                        \
-        fail_msg(#base " with something unknown has variants");                                    \
-    count++;
-    PM_COPIED(X)
-#undef X
+    for (size_t i = 0; i < COPIED; i++) {
+        const int variants = variants_with(copied[i], NULL);
+        if (variants != 1)
+            fail_msg("%s: %d variants", copied[i], variants);
+        if (variants_with(copied[i], &future) != 0)
+            fail_msg("%s with something unknown has variants", copied[i]);
+    }
     pm_harness_close(&h);
-    assert_true(count >= 25);
+    assert_true(COPIED >= 25);
 }
 
 /* Structures that hooks of the layer are given and pass on as they are, with all that is chained to
@@ -395,11 +414,9 @@ static bool is_hooked(const char *command)
 
 static bool is_extended(const char *base)
 {
-#define X(extended, structure, type)                                                               \
-    if (strcmp(base, #extended) == 0)                                                              \
-        return true;
-    PM_EXTENDING(X)
-#undef X
+    for (size_t i = 0; i < EXTENDING; i++)
+        if (strcmp(base, extending[i].base) == 0)
+            return true;
     return false;
 }
 
@@ -408,23 +425,23 @@ static void what_hooks_are_given(void **state)
 {
     (void)state;
     const char *last = "";
-    uint32_t copied = 0, passed_on = 0;
+    uint32_t of_copied = 0, passed_on = 0;
     open_all();
-#define X(base, command)                                                                           \
-    if (strcmp(last, #base) != 0 && is_extended(#base) && is_hooked(#command)) {                   \
-        last = #base;                                                                              \
-        if (is_copied(#base))                                                                      \
-            copied++;                                                                              \
-        else if (is_passed_on(#base))                                                              \
-            print_message("%s%s", passed_on++ > 0 ? ", " : "passed on: ", #base);                  \
-        else                                                                                       \
-            fail_msg("nobody knows what " #command " makes of what extends " #base);               \
+    for (size_t i = 0; i < sizeof taking / sizeof *taking; i++) {
+        const char *base = taking[i].base;
+        if (strcmp(last, base) == 0 || !is_extended(base) || !is_hooked(taking[i].command))
+            continue;
+        last = base;
+        if (is_copied(base))
+            of_copied++;
+        else if (is_passed_on(base))
+            print_message("%s%s", passed_on++ > 0 ? ", " : "passed on: ", base);
+        else
+            fail_msg("nobody knows what %s makes of what extends %s", taking[i].command, base);
     }
-    PM_TAKING(X)
-#undef X
     pm_harness_close(&h);
-    print_message("\nHooks are given these %u, and %u that are copied.\n", passed_on, copied);
-    assert_true(copied >= 20 && passed_on >= 10);
+    print_message("\nHooks are given these %u, and %u that are copied.\n", passed_on, of_copied);
+    assert_true(of_copied >= 20 && passed_on >= 10);
 }
 
 static void beside_every_structure(void **state)
@@ -432,16 +449,17 @@ static void beside_every_structure(void **state)
     (void)state;
     uint32_t checked = 0;
     open_all();
-#define X(base, structure, type)                                                                   \
-    {                                                                                              \
-        structure known = {.sType = type};                                                         \
-        if (check(#base, #structure, &known, &CHAINED(known)))                                     \
-            checked++;                                                                             \
-        else if (is_copied(#base))                                                                 \
-            fail_msg(#base ", which the layer copies, is not checked with " #structure);           \
+    for (size_t i = 0; i < EXTENDING; i++) {
+        VkBaseInStructure *known = calloc(1, extending[i].size);
+        assert_non_null(known);
+        known->sType = extending[i].type;
+        if (check(extending[i].base, extending[i].structure, known))
+            checked++;
+        else if (is_copied(extending[i].base))
+            fail_msg("%s, which the layer copies, is not checked with %s", extending[i].base,
+                     extending[i].structure);
+        free(known);
     }
-    PM_EXTENDING(X)
-#undef X
     /* What is like the headers is sampled as ever. */
     assert_int_equal(variants_with("VkGraphicsPipelineCreateInfo", NULL), 1);
     pm_harness_close(&h);

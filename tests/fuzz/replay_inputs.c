@@ -1,10 +1,15 @@
 /* Runs the kept inputs of a fuzz target, every cut of each, and every input with each byte changed
- * in a few ways. With a folder as its argument it writes them there instead: the corpus that a
- * fuzzer starts from. */
+ * in a few ways; quickly (tests/all.h) at one byte in QUICK_STEP. With a folder as its argument it
+ * writes them there instead: the corpus that a fuzzer starts from. */
+#include "tests/all.h"
 #include "tests/fuzz/fuzz.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifndef QUICK_STEP
+#define QUICK_STEP 1
+#endif
 
 /* On the heap and no larger than it is, so that the sanitizer sees a read beyond. */
 static void run(const unsigned char *data, size_t size)
@@ -41,7 +46,8 @@ int main(int argc, char **argv)
             abort();
         memcpy(bytes, input->data, input->size);
         run(bytes, input->size);
-        for (size_t at = 0; at < input->size; at++) {
+        const size_t step = pm_test_all() ? 1 : QUICK_STEP;
+        for (size_t at = count % step; at < input->size; at += step) {
             unsigned char old = bytes[at];
             static const unsigned char changes[] = {0x01, 0x80, 0xFF};
             run(bytes, at);

@@ -3,7 +3,7 @@
 # again: a program goes wrong as soon as one shader is built with the part. (Zeros and passes: bisect.sh.)
 #   bisect_parts.sh words|pushed|blocks|recipe
 . "$(dirname "$0")/lib.sh"
-driver lavapipe-25
+quick_driver lavapipe-25
 piecemeal=$PM_BUILD/tools/piecemeal
 part=$1
 out=$scratch/out

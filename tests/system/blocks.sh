@@ -5,7 +5,7 @@ blocks_driver=$1 program=$PM_BUILD/examples/$2 size=$3 all=${4-} piecemeal=$PM_B
 set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
 
-driver "$blocks_driver"
+quick_driver "$blocks_driver"
 without_layer
 run_quietly "$scratch/run-without" "$program" --frames 1 --size "$size" --quiet --hash "$scratch/without"
 

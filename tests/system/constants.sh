@@ -20,8 +20,11 @@ if [ "$2" = uniforms ]; then
 fi
 for mode in 1 2; do
     run_quietly "$scratch/run-without" "$program" "$scratch/without-$mode" $mode
-    run_quietly "$scratch/run-again" "$program" "$scratch/again" $mode
-    same_file "$scratch/without-$mode" "$scratch/again" "without us"
+    # The control: what differs by itself says nothing about us. Quickly it is enough that nothing differs.
+    if [ -n "${PM_ALL-}" ]; then
+        run_quietly "$scratch/run-again" "$program" "$scratch/again" $mode
+        same_file "$scratch/without-$mode" "$scratch/again" "without us"
+    fi
 done
 if cmp -s "$scratch/without-1" "$scratch/without-2"; then
     fail "the words make no difference"

@@ -7,7 +7,7 @@ set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
 need jq
 
-driver "$lanes_driver"
+quick_driver "$lanes_driver"
 piecemeal=$PM_BUILD/tools/piecemeal
 "$piecemeal" consent grant >/dev/null
 

@@ -64,6 +64,13 @@ driver() {
     export VK_DRIVER_FILES=$manifest VK_ICD_FILENAMES=$manifest
 }
 
+# quick_driver NAME: likewise, for tests to which a driver is but a means. lavapipe's compiler takes half of the time
+# without its optimizer; with PM_ALL it is as players have it.
+quick_driver() {
+    [ -n "${PM_ALL-}" ] || export GALLIVM_PERF=nopt
+    driver "$1"
+}
+
 # A display without a screen, for programs that need a window. Two servers that start at once may take one number:
 # the one that lost is noticed, and another is started. Without -noreset the server starts anew whenever its last client
 # leaves, and refuses the next one meanwhile. display [ARGUMENT OF XVFB]…

@@ -1,14 +1,23 @@
 #!/bin/bash
 # A program of examples/, without the layer: in each scene the same frames every time, recorded once or for each frame,
-# drawn by steps or not, and the validation layer has nothing to say. usage: scene.sh DRIVER PROGRAM SIZE
+# drawn by steps or not, and the validation layer has nothing to say. Quickly (without PM_ALL) in one scene, another one
+# of each program. usage: scene.sh DRIVER PROGRAM SIZE
 scene_driver=$1 scene_program=$2 size=$3
 set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
 
-driver "$scene_driver"
+quick_driver "$scene_driver"
 program=$PM_BUILD/examples/$scene_program
 frames=3
-for number in 0 1 2; do
+scenes="0 1 2"
+if [ -z "${PM_ALL-}" ]; then
+    case $scene_program in
+    *-deferred) scenes=0 ;;
+    *-terrain) scenes=1 ;;
+    *) scenes=2 ;;
+    esac
+fi
+for number in $scenes; do
     run_quietly "$scratch/log" "$program" --scene $number --frames $frames --size "$size" --hash "$scratch/first"
     printf '%*s' $frames | VK_INSTANCE_LAYERS=VK_LAYER_KHRONOS_validation run_quietly "$scratch/steps" \
         "$program" --scene $number --step --size "$size" --hash "$scratch/second" --quiet --record-once \

@@ -6,7 +6,7 @@ set -- "$(IFS=-; echo "$*")"
 . "$(dirname "$0")/lib.sh"
 need jq curl
 
-driver "$scenes_driver"
+quick_driver "$scenes_driver"
 piecemeal=$PM_BUILD/tools/piecemeal
 storage=$scratch/aggregator.sqlite
 "$piecemeal" consent grant >/dev/null

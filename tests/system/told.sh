@@ -2,7 +2,7 @@
 # A game that nobody started with `piecemeal run` has nowhere to say what is wrong with its config or its log: `doctor`
 # shows it, until a session goes well.
 . "$(dirname "$0")/lib.sh"
-driver lavapipe-22
+quick_driver lavapipe-22
 piecemeal=$PM_BUILD/tools/piecemeal
 play() {
     env VK_ADD_LAYER_PATH="$PM_BUILD/share/vulkan/explicit_layer.d" VK_INSTANCE_LAYERS=$piecemeal_layer "$@" \

@@ -1,7 +1,7 @@
 #!/bin/bash
 # What is said of a session while it goes on and when it is over, and looking at the game's own shaders.
 . "$(dirname "$0")/lib.sh"
-driver lavapipe-25
+quick_driver lavapipe-25
 piecemeal=$PM_BUILD/tools/piecemeal
 game="$PM_BUILD/examples/piecemeal-postprocess --size 32x32 --quiet"
 run() {

@@ -5,6 +5,8 @@
 #include "aggregator/statistics/estimate.h"
 
 #include "base/random.h"
+#include "tests/all.h"
+
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -170,7 +172,11 @@ static const struct population populations[] = {
 /* ---- simulation ---- */
 
 #define TRUTH_CLUSTERS 1000000
-#define ROUNDS 4000
+
+static int rounds(void)
+{
+    return pm_test_all() ? 4000 : 1500;
+}
 
 static const unsigned sizes[] = {5, 10, 20, 50, 200};
 enum { SIZES = sizeof(sizes) / sizeof(*sizes) };
@@ -243,7 +249,7 @@ static struct coverage simulate(const struct population *population, struct trut
     struct coverage out = {0};
     struct pm_random random;
     pm_random_init(&random, 7 + n);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (int i = 0; i < rounds(); i++) {
         const struct pm_ratio ratio = draw(population, &random, n);
         assert_true(ratio.mean_low <= ratio.mean && ratio.mean <= ratio.mean_high);
         assert_true(ratio.ratio_low <= ratio.ratio && ratio.ratio <= ratio.ratio_high);
@@ -255,23 +261,26 @@ static struct coverage simulate(const struct population *population, struct trut
         out.mean_half += (ratio.mean_high - ratio.mean_low) / 2;
         out.ratio_half += (ratio.ratio_high - ratio.ratio_low) / 2;
     }
-    out.mean *= 100.0 / ROUNDS;
-    out.ratio *= 100.0 / ROUNDS;
-    out.mean_half /= ROUNDS;
-    out.ratio_half /= ROUNDS;
+    out.mean *= 100.0 / rounds();
+    out.ratio *= 100.0 / rounds();
+    out.mean_half /= rounds();
+    out.ratio_half /= rounds();
     return out;
 }
 
-/* Twice the standard error of a coverage of 95 % in so many rounds. */
-#define ROUNDS_ERROR 0.7
+/* Twice the standard error of a coverage of 95 % in so many rounds, in percent. */
+static double rounds_error(void)
+{
+    return 200 * sqrt(0.95 * 0.05 / rounds());
+}
 
 /* n >= 10: 95 to 99 %, and above only where that is the floor's price; n = 5, where all may be of
  * one kind: 91 % and more. */
 static bool is_right(const struct population *population, unsigned n, double percent)
 {
     if (n < 10)
-        return percent >= 91 - ROUNDS_ERROR;
-    return percent >= 95 - ROUNDS_ERROR && (percent <= 99 || population->wide || n < 20);
+        return percent >= 91 - rounds_error();
+    return percent >= 95 - rounds_error() && (percent <= 99 || population->wide || n < 20);
 }
 
 static void test_coverage(void **state)
@@ -281,7 +290,7 @@ static void test_coverage(void **state)
     printf("Coverage of 95 %% intervals in %d rounds, in percent, of the mean of ratios and the "
            "ratio of sums, and "
            "half their widths\n%-26s",
-           ROUNDS, "clusters");
+           rounds(), "clusters");
     for (unsigned i = 0; i < SIZES; i++)
         printf("| %-24u", sizes[i]);
     printf("\n");
@@ -317,7 +326,7 @@ static void test_heavy_tails(void **state)
         const struct coverage found = simulate(&many, truth, n);
         printf("10 or 10 million times, 6:1, %u clusters: %.1f %.1f %.3f %.3f\n", n, found.mean,
                found.ratio, found.mean_half, found.ratio_half);
-        assert_true(found.ratio >= 95 - ROUNDS_ERROR);
+        assert_true(found.ratio >= 95 - rounds_error());
     }
     pm_random_init(&random, 3);
     const struct pm_ratio found = draw(&few, &random, CLUSTERS_MOST);

@@ -2,6 +2,7 @@
  * words have these values, and where they have others, if the guard is there to see it. */
 #include "base/random.h"
 #include "shader_rewrite/quirks/quirks.h"
+#include "tests/all.h"
 #include "tests/gpu/gpu.h"
 #include "tests/shader_rewrite/constants/constant_subject.h"
 #include "tests/shader_rewrite/differential/differential.h"
@@ -292,13 +293,14 @@ static const struct {
 
 static void check_all(enum pm_float_zero float_zero)
 {
+    const uint32_t trials = pm_test_all() ? TRIALS : TRIALS / 2;
     for (size_t i = 0; i < sizeof(shaders) / sizeof(shaders[0]); i++) {
         struct shader s;
         uint32_t made = 0, guards = 0;
         load(&s, shaders[i].name, shaders[i].stage);
-        for (uint32_t t = 0; t < TRIALS; t++)
+        for (uint32_t t = 0; t < trials; t++)
             made += try_one(&s, t, float_zero, &guards);
-        if (float_zero != PM_FLOAT_ZERO_NEVER && (made < TRIALS / 3 || guards < 3))
+        if (float_zero != PM_FLOAT_ZERO_NEVER && (made < trials / 3 || guards < trials / 8))
             fail_msg("%s: only %u modules, %u with a guard", s.name, made, guards);
         finish(&s);
     }

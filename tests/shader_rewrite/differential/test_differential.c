@@ -3,7 +3,8 @@
  *
  *   test_shader_rewrite_differential [FIRST [COUNT [BEYOND [PART]]]]     these seeds only
  *
- * Else eight, and on lavapipe 25, whose compiler takes longest, the latter four of them.
+ * Else eight, and on lavapipe 25, whose compiler takes longest, the latter four of them; quickly
+ * (tests/all.h) on lavapipe 22 the first four, and on lavapipe 25 the last two.
  *
  * BEYOND says which seeds have what goes beyond AZP: half of them each, or with "none" and "all"
  * none and all of them everything; with "each" every shader is specialized in all three ways, and a
@@ -19,6 +20,7 @@
  * 70050).
  */
 #include "base/random.h"
+#include "tests/all.h"
 #include "tests/shader_rewrite/differential/adversary.h"
 #include "tests/shader_rewrite/differential/adversary_blocks.h"
 #include "tests/shader_rewrite/differential/adversary_constants.h"
@@ -558,11 +560,18 @@ static int tear_down(void **state)
     return 0;
 }
 
-int main(int argc, char **argv)
+static void choose_seeds(void)
 {
     const char *driver = getenv("PM_TEST_DRIVER");
     if (driver && !strcmp(driver, "lavapipe-25"))
-        seed_count = SEEDS / 2, first_seed += SEEDS - seed_count;
+        seed_count = pm_test_all() ? SEEDS / 2 : SEEDS / 4, first_seed += SEEDS - seed_count;
+    else if (driver && !strcmp(driver, "lavapipe-22") && !pm_test_all())
+        seed_count = SEEDS / 2;
+}
+
+int main(int argc, char **argv)
+{
+    choose_seeds();
     if (argc > 1)
         first_seed = strtoull(argv[1], NULL, 0), seed_count = 1;
     if (argc > 2)

@@ -3,6 +3,7 @@
  * every branch and loop, as they do on drivers that run a subgroup as one vector. */
 #include "base/random.h"
 #include "profile/profile.h"
+#include "tests/all.h"
 #include "tests/shader_rewrite/instrument/counting.h"
 
 #include <inttypes.h>
@@ -360,7 +361,7 @@ static void check_shader(const char *name, uint32_t size_x, uint32_t size_y)
         way.slot_count = 1;
         way.preload = 0xfffffffdu; /* low words wrap at once */
         count_and_check(&s, &way);
-        for (uint32_t i = (uint32_t)wide; i < count; i += 4) {
+        for (uint32_t i = (uint32_t)wide; i < count; i += pm_test_all() ? 4 : 12) {
             struct counting_way one = {&all[i], 1, 4, wide, false, 0};
             count_and_check(&s, &one);
         }

@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 #include "profile/profile.h"
+#include "tests/all.h"
 #include "tests/shader_rewrite/preserving.h"
 
 #include <inttypes.h>
@@ -380,8 +381,10 @@ void zeros_check(const struct zeros_test *test)
         candidates[e] = find_candidate(&test->shader, &test->expected[e]);
     struct zeros_run plain;
     zeros_run_plain(test, &plain);
+    /* How counters are made does not hang on what counts as a zero: quickly that has one way. */
+    const bool brief = test->shader.preserves && !pm_test_all();
     for (size_t w = 0; w < sizeof(ways) / sizeof(ways[0]); w++)
-        if (!ways[w].wide || test->gpu->int64_atomics)
+        if ((!ways[w].wide || test->gpu->int64_atomics) && (!brief || ways[w].some))
             check_way(test, candidates, &ways[w], &plain);
     zeros_run_finish(&plain);
     free(candidates);

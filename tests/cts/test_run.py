@@ -191,6 +191,19 @@ class Runs(unittest.TestCase):
                 if kind == "error":
                     self.assertIn("crash: t.group.it: idle: " + with_us, done.stdout)
 
+    def test_complaints(self):
+        """A warning in the layer's log fails a case, but for a case without memory one that says so."""
+        for case, line, kind in (("t.group.it", "all is well", "passed"),
+                                 ("t.group.it", "none (VkResult -1)", "failure"),
+                                 ("pm.allocation.it", "none (VkResult -1)", "passed"),
+                                 ("pm.allocation.it", "none (VkResult -2)", "failure")):
+            with self.subTest(case=case, line=line):
+                level = "info" if line == "all is well" else "warning"
+                with open(self.suite, "w", encoding="utf-8") as file:
+                    file.write(SUITE.replace("info: a game", "piecemeal: %s: %s" % (level, line)))
+                done, found = self.run_cases("--deqp-case", case)
+                self.assertEqual(found, {"it": kind}, done.stdout + done.stderr)
+
     def test_why_it_is_not_supported(self):
         """A report's reader sees the reason, not what the binary said first."""
         for text, first in ((SUITE, "Test case"), (LOGGING, "Writing test log")):

@@ -47,8 +47,18 @@ sample
 grep -qE '; next: |no config names' "$scratch/run" && fail "$(cat "$scratch/run")"
 # Under a name that is given to a game its config is that name's, as `run` says, not that of the name it has itself.
 printf '{"log": {"file": "%s/renamed.log", "level": "debug"}}\n' "$scratch" >"$XDG_CONFIG_HOME/piecemeal/Renamed.json"
-"$piecemeal" run --game Renamed -- "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet \
-    >"$scratch/run" 2>&1
+# So also where a launcher has one: Steam's number counts where no config names the game.
+from_steam() {
+    SteamAppId=620 "$piecemeal" run "$@" -- "$PM_BUILD/examples/piecemeal-postprocess" --frames 2 --size 16x16 --quiet \
+        >"$scratch/run" 2>&1 || fail "$(cat "$scratch/run")"
+}
+from_steam --set log.file="$scratch/steam.log" --set log.level=info
+grep -q 'info: game "steam-620"' "$scratch/steam.log" || fail "Steam's number is no name"
+printf '{"game": {"name": "Configured"}, "log": {"file": "%s/configured.log", "level": "info"}}\n' "$scratch" \
+    >"$scratch/configured.json"
+from_steam --config "$scratch/configured.json"
+grep -q 'info: game "Configured"' "$scratch/configured.log" || fail "the config's name does not win"
+from_steam --game Renamed
 grep -q 'the game is "Renamed"; its config: .*/Renamed.json$' "$scratch/run" || fail "$(cat "$scratch/run")"
 grep -q 'info: game "Renamed"' "$scratch/renamed.log" || fail "the config of the name is not read"
 echo "$name: all as expected"

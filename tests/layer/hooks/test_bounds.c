@@ -1,6 +1,6 @@
 /* What the layer may cost: bounded memory over a million draws, no thread of the game ever waits
  * for the GPU or for a compile. */
-#include "tests/layer/layered.h"
+#include "tests/layer/levels.h"
 #include "tests/patience.h"
 #include "tests/resident.h"
 
@@ -171,6 +171,72 @@ static void a_slow_compile_is_not_waited_for(void **state)
     pm_harness_close(&h);
 }
 
+/* ---- a driver that compiles a pipeline when it first draws with it ---- */
+
+static struct level drawn;
+
+/* The pipelines of ours that were executed. */
+static struct {
+    VkPipeline known[4096];
+    size_t count;
+} executed;
+
+static uint64_t note_first(void *user, VkPipeline pipeline)
+{
+    (void)user;
+    size_t i = 0;
+    for (uint32_t own = 0; own < drawn.count; own++)
+        if (drawn.pipelines[own] == pipeline)
+            return 0;
+    while (i < executed.count && executed.known[i] != pipeline)
+        i++;
+    if (i == executed.count) {
+        assert_true(i < sizeof executed.known / sizeof *executed.known);
+        executed.known[executed.count++] = pipeline;
+    }
+    return 0;
+}
+
+/* Such a driver compiles while the game waits for its fence. With everything sampled, in however
+ * many frames, it does so for no more than limits.variants, and what limits.variants_per_minute
+ * adds. */
+static void first_draws_are_bounded(void **state)
+{
+    (void)state;
+    enum {
+        SHADERS = 64,
+        MORE_FRAMES = 500,
+        TIMES = 4,
+        LIMIT = 12,
+        HARNESS = 2 /* have variants */
+    };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_LIMITS_VARIANTS", "12", 1);
+    setenv("PIECEMEAL_LIMITS_VARIANTS_PER_MINUTE", "0", 1);
+    setenv("PM_NULL_RECORD", "0", 1);
+    pm_harness_open(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    level_make(&drawn, &h, 0, SHADERS, 1);
+    executed.count = 0;
+    h.driver->set_cost(note_first, NULL);
+    uint64_t until = 0;
+    for (int more = 0; more < MORE_FRAMES;) {
+        pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        for (int i = 0; i < TIMES; i++)
+            level_record(&drawn, &h, buffer);
+        pm_harness_run(&h, buffer);
+        if (more > 0 || executed.count >= LIMIT - HARNESS || !patience(&until))
+            more++;
+    }
+    pm_harness_driver()->set_cost(NULL, NULL);
+    level_destroy(&drawn, &h);
+    pm_harness_close(&h);
+    print_message("%zu variants were drawn with\n", executed.count);
+    assert_true(executed.count > 0 && executed.count <= LIMIT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +246,7 @@ int main(void)
         PM_LAYERED_TEST(memory_while_windows_come_and_go),
         PM_LAYERED_TEST(a_slow_device_is_not_waited_for),
         PM_LAYERED_TEST(a_slow_compile_is_not_waited_for),
+        PM_LAYERED_TEST(first_draws_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,14 +51,24 @@ expect 0 'shaders: none of a game that ran here had to be left alone' sh -c "'$p
 left=$work/data/piecemeal/left_alone
 mkdir -p "$left"
 printf 'recipe 4\ngame a game\nshader %048d 1000000000 SPIR-V word 14: Unknown extension X\n' 1 >"$left/a%20game"
+statuses=$work/data/piecemeal/status
+mkdir -p "$statuses/a%20game"
 cat >"$work/note" <<END
 #!/bin/sh
+echo 'a game' >>"\$PIECEMEAL_GAMES"
+printf '{"game": "a game", "device": "a device", "run": "%s", "process": 1, "began": %s, "ended": true,
+    "heartbeats": 9, "windows": 1, "calls": 100, "sampled": 41, "shaders": 3, "shaders_sampled": 2, "points": 10,
+    "points_sampled": 5}\n' "\$PIECEMEAL_RUN" "\$(date +%s.%N)" >"$statuses/a%20game/1-1.json"
 printf 'shader %048d %d SPIR-V word 12: Unknown extension X\n' 2 "\$(date +%s)" >>"$left/a%20game"
 END
 chmod +x "$work/note"
 expect 0 'a game: 1 shader is left alone: Unknown extension X .1.' sh -c "'$piecemeal' run -- '$work/note' 2>&1"
 expect 0 'shaders: a game: 2 shaders are left alone: Unknown extension X .2.' sh -c "'$piecemeal' doctor || true"
-rm -r "$left"
+# Also in the one sentence of a run, and at any time.
+said='sampled 41 of 100 draws in 2 of 3 shaders, 50 % of their points; 1 shader is left alone'
+expect 0 "^piecemeal run: $said(; next: .*)?\$" sh -c "'$piecemeal' run -- '$work/note' 2>&1"
+expect 0 "^a game, ran on .*: $said\$" "$piecemeal" status 'a game'
+rm -r "$left" "$statuses"
 
 expect 0 '^[0-9a-f]{48}$' "$piecemeal" shader canonicalize "$shader" -o "$work/c.spv"
 first=$(cat "$work/out")

@@ -1,5 +1,6 @@
 #include "tools/common/sentence.h"
 #include "profile/journal_asked.h"
+#include "profile/left_alone.h"
 #include "tools/common/grouped.h"
 
 #include <stdarg.h>
@@ -181,12 +182,14 @@ static void say_specialized(const struct pm_session_status *status, struct text 
             status->dropped == 1 ? "was" : "were");
 }
 
-void pm_sentence(const struct pm_session_status *status, const char *next,
+void pm_sentence(const struct pm_session_status *status, size_t left_alone, const char *next,
                  char text[static PM_SENTENCE_TEXT])
 {
     struct text all = {text, PM_SENTENCE_TEXT};
     say_sampled(status, &all);
     say_specialized(status, &all);
+    if (left_alone > 0)
+        say(&all, "; %zu shader%s left alone", left_alone, left_alone == 1 ? " is" : "s are");
     if (next)
         say(&all, "; next: %s", next);
 }
@@ -201,6 +204,17 @@ void pm_sentence_short(const struct pm_session_status *status, char text[static 
     else
         say(&all, "piecemeal: %u of %u shaders sampled, %u faster, %u tried",
             status->shaders_sampled, status->shaders, status->specialized, status->trying);
+}
+
+size_t pm_sentence_left_alone(const char *game, double since)
+{
+    struct pm_left_alone left;
+    struct pm_error error = {0};
+    struct pm_arena *arena = pm_arena_create(0);
+    const bool read = arena && pm_left_alone_read(NULL, game, (int64_t)since, arena, &left, &error);
+    const size_t shaders = read ? left.shaders : 0;
+    pm_arena_destroy(arena);
+    return shaders;
 }
 
 /* ---- which session ---- */

@@ -10,9 +10,14 @@
 /* The fullest sentence has room. */
 enum { PM_SENTENCE_TEXT = 1024 };
 
-/* Of one session on one device. next: what the reader does next; NULL: nothing is said of it. */
-void pm_sentence(const struct pm_session_status *status, const char *next,
+/* Of one session on one device. left_alone: shaders that the layer could make nothing of. next:
+ * what the reader does next; NULL: nothing is said of it. */
+void pm_sentence(const struct pm_session_status *status, size_t left_alone, const char *next,
                  char text[static PM_SENTENCE_TEXT]);
+
+/* How many shaders of the game were left alone (profile/left_alone.h), of those that were noted at
+ * `since` (pm_wall_seconds) or later; 0 where that is not known. */
+size_t pm_sentence_left_alone(const char *game, double since);
 
 /* Nothing was sampled, since copies of shaders were not there in time, as on a machine that is
  * busy, or when a program records once what it draws; of the latter it may be chance, too. */

@@ -57,7 +57,7 @@ int pm_command_status(int argc, char **argv)
         pm_sentence_short(&found, text);
     } else {
         say_when(&found);
-        pm_sentence(&found, NULL, text);
+        pm_sentence(&found, pm_sentence_left_alone(found.game, found.began), NULL, text);
     }
     puts(text);
     return PM_EXIT_OK;

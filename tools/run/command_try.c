@@ -110,7 +110,8 @@ static void tell(const struct telling *telling, char said[static PM_SENTENCE_TEX
         return;
     const bool all = status.points > 0 && status.points_sampled == status.points &&
                      status.shaders_sampled == status.shaders && status.trying == 0;
-    pm_sentence(&status, all ? "end the program, it knows enough" : NULL, text);
+    pm_sentence(&status, pm_sentence_left_alone(status.game, telling->since),
+                all ? "end the program, it knows enough" : NULL, text);
     if (strcmp(text, said) != 0)
         fprintf(stderr, "piecemeal try: session %u of %u: %s\n", telling->number,
                 (unsigned)telling->attempt->sessions, text);

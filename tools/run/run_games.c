@@ -113,7 +113,8 @@ void pm_run_games_say(const struct pm_run_games *run, double began, const char *
         struct trouble trouble = {.since = began, .game = run->games.names[i]};
         pm_trouble_each(take_trouble, &trouble);
         if (pm_sentence_of(run->games.names[i], began, &status))
-            pm_sentence(&status, status.sampled > 0 ? next : NULL, text);
+            pm_sentence(&status, pm_sentence_left_alone(run->games.names[i], began),
+                        status.sampled > 0 ? next : NULL, text);
         else if (trouble.message[0])
             snprintf(text, sizeof(text), "sampled nothing: %s", trouble.message);
         else if (run->unkept.code != PM_OK)

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static size_t left_alone;
+
 static const char *sentence(const struct pm_session_status *status, const char *next)
 {
     static char text[PM_SENTENCE_TEXT];
-    pm_sentence(status, next, text);
+    pm_sentence(status, left_alone, next, text);
     return text;
 }
 
@@ -59,6 +61,26 @@ static void what_was_sampled(void **state)
     status.trying = status.comparing = 1;
     assert_non_null(strstr(sentence(&status, NULL), "; paused: the game's own shaders are used; 1 "
                                                     "was no faster and dropped"));
+}
+
+/* Whatever else was to be said, and before what is next. */
+static void what_is_left_alone(void **state)
+{
+    (void)state;
+    struct pm_session_status status = good;
+    left_alone = 1;
+    assert_string_equal(sentence(&status, "piecemeal report"),
+                        "sampled 41 of 3,000 draws in 2 of 14 shaders, 31 % of their points; 1 "
+                        "shader is left alone; next: piecemeal report");
+    left_alone = 12;
+    status.dropped = 2;
+    assert_non_null(strstr(sentence(&status, NULL),
+                           "; 2 were no faster and dropped; 12 shaders are left alone"));
+    status = (struct pm_session_status){.device = "a device", .why_not = "Vulkan 1.2 is missing"};
+    assert_string_equal(
+        sentence(&status, NULL),
+        "sampled nothing: Vulkan 1.2 is missing on a device; 12 shaders are left alone");
+    left_alone = 0;
 }
 
 /* Nobody who switched it off is told to look for a reason. */
@@ -127,7 +149,9 @@ static void the_fullest(void **state)
         .frames_more = 80000000000,
         .dropped = 10000,
     };
-    const char *last = "; 10000 were no faster and dropped; next: piecemeal report";
+    const char *last = "; 10000 were no faster and dropped; 10000 shaders are left alone; next: "
+                       "piecemeal report";
+    left_alone = 10000;
     const char *said = sentence(&status, "piecemeal report");
     assert_non_null(strstr(said, "or nothing of it was chosen"));
     assert_non_null(strstr(said, ", about 80,000,000,000 more frames, 22 hours at this rate"));
@@ -136,6 +160,7 @@ static void the_fullest(void **state)
     memset(status.why_not, 'w', sizeof(status.why_not) - 1);
     memset(status.device, 'd', sizeof(status.device) - 1);
     assert_non_null(strstr(sentence(&status, "piecemeal report"), last));
+    left_alone = 0;
 }
 
 static void what_stood_in_the_way(void **state)
@@ -240,9 +265,10 @@ static void only_sessions_of_the_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_sampled),   cmocka_unit_test(sampling_that_is_off),
-        cmocka_unit_test(an_undecided_trial), cmocka_unit_test(what_stood_in_the_way),
-        cmocka_unit_test(the_fullest),        cmocka_unit_test(only_sessions_of_the_run),
+        cmocka_unit_test(what_was_sampled),         cmocka_unit_test(what_is_left_alone),
+        cmocka_unit_test(sampling_that_is_off),     cmocka_unit_test(an_undecided_trial),
+        cmocka_unit_test(what_stood_in_the_way),    cmocka_unit_test(the_fullest),
+        cmocka_unit_test(only_sessions_of_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

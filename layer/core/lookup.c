@@ -65,7 +65,7 @@ static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
 /* Half of the slots stay empty, so that probes are short and always end. */
 static bool is_full(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots)
 {
-    const size_t count = slots->mask + 1;
+    const size_t count = (size_t)slots->mask + 1;
     return (lookup->taken + 1) * 2 > count ||
            (lookup->sparse && count < MOST_SPARSE && (lookup->used + 1) * SPARSE > count);
 }

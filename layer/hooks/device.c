@@ -373,7 +373,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
         loader != NULL ? loader->u.pfnSetDeviceLoaderData : NULL;
     struct pm_arena *arena = pm_arena_create(0);
     const VkDeviceCreateInfo *used;
-    VkResult result = create_next(arena, instance, physical, info, allocator, out, &used);
+    const VkAllocationCallbacks *passed = pm_instance_callbacks(instance, allocator);
+    VkResult result = create_next(arena, instance, physical, info, passed, out, &used);
     if (result != VK_SUCCESS) {
         pm_arena_destroy(arena);
         return result;
@@ -401,7 +402,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateDevice(VkPhysicalDevice physical,
             stop_sampling(device);
             free_device(device);
         }
-        destroy(*out, allocator);
+        destroy(*out, passed);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
     return VK_SUCCESS;
@@ -427,6 +428,7 @@ VKAPI_ATTR void VKAPI_CALL pm_DestroyDevice(VkDevice handle, const VkAllocationC
     if (device == NULL)
         return;
     PFN_vkDestroyDevice destroy = device->dispatch.DestroyDevice;
+    const VkAllocationCallbacks *passed = pm_instance_callbacks(device->instance, allocator);
     pm_device_abandon(device);
-    destroy(handle, allocator);
+    destroy(handle, passed);
 }

@@ -89,6 +89,12 @@ static bool set_up(struct pm_instance *instance, const VkInstanceCreateInfo *inf
     return true;
 }
 
+const VkAllocationCallbacks *pm_instance_callbacks(const struct pm_instance *instance,
+                                                   const VkAllocationCallbacks *game)
+{
+    return instance->passive ? game : NULL;
+}
+
 #define RAISED_VERSION VK_API_VERSION_1_2
 
 static VkResult create_next(struct pm_instance *instance, PFN_vkCreateInstance create,
@@ -183,7 +189,8 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *inf
         free_instance(instance);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    VkResult result = create_next(instance, create, link, info, allocator, out);
+    const VkAllocationCallbacks *passed = pm_instance_callbacks(instance, allocator);
+    VkResult result = create_next(instance, create, link, info, passed, out);
     if (result != VK_SUCCESS) {
         free_instance(instance);
         return result;
@@ -191,7 +198,7 @@ VKAPI_ATTR VkResult VKAPI_CALL pm_CreateInstance(const VkInstanceCreateInfo *inf
     instance->handle = *out;
     pm_instance_dispatch_load(&instance->dispatch, *out, gipa);
     if (!pm_registry_add_instance(instance)) {
-        instance->dispatch.DestroyInstance(*out, allocator);
+        instance->dispatch.DestroyInstance(*out, passed);
         free_instance(instance);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
@@ -219,7 +226,8 @@ VKAPI_ATTR void VKAPI_CALL pm_DestroyInstance(VkInstance handle,
         pm_device_abandon(left);
     pm_log_set_callback(instance->log, NULL, NULL);
     PFN_vkDestroyInstance destroy = instance->dispatch.DestroyInstance;
+    const VkAllocationCallbacks *passed = pm_instance_callbacks(instance, allocator);
     pm_registry_remove_instance(instance);
     pm_instance_release(instance);
-    destroy(handle, allocator);
+    destroy(handle, passed);
 }

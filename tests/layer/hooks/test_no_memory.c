@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct pm_harness h;
 
@@ -109,6 +110,49 @@ static void instances_and_devices(void **state)
     pm_harness_open(&h, NULL);
     assert_non_null(h.device);
     pm_harness_close(&h);
+}
+
+static struct {
+    int calls, callbacks; /* to make or destroy one; with the game's callbacks */
+} passed;
+
+static void see(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    static const struct {
+        const char *command;
+        int callbacks; /* which argument */
+    } commands[] = {{"vkCreateInstance", 1},
+                    {"vkDestroyInstance", 1},
+                    {"vkCreateDevice", 2},
+                    {"vkDestroyDevice", 1}};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(call->command, commands[i].command) == 0) {
+            passed.calls++;
+            passed.callbacks += call->arguments[commands[i].callbacks] != 0;
+        }
+    }
+}
+
+/* Our threads call the driver, and so would what it may ask for its own needs. */
+static void a_driver_has_callbacks_only_where_we_have_no_threads(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_harness_driver()->set_callback(see, NULL);
+    for (int passive = 0; passive < 2; passive++) {
+        if (passive)
+            setenv("PIECEMEAL_SAMPLER_API_PROBABILITY", "often", 1);
+        const struct pm_harness_options none = {0};
+        pm_harness_open_instance(&h, &none);
+        memset(&passed, 0, sizeof passed);
+        assert_int_equal(make_instance(VK_API_VERSION_1_3), VK_SUCCESS);
+        assert_int_equal(make_device(0), VK_SUCCESS);
+        assert_int_equal(passed.calls, 4);
+        assert_int_equal(passed.callbacks, passive ? 4 : 0);
+        h.vki.DestroyInstance(h.instance, NULL);
+    }
+    pm_harness_driver()->set_callback(NULL, NULL);
 }
 
 /* ---- the driver ---- */
@@ -236,6 +280,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(instances_and_devices),
+        PM_LAYERED_TEST(a_driver_has_callbacks_only_where_we_have_no_threads),
         PM_LAYERED_TEST(what_the_game_makes),
         PM_LAYERED_TEST(a_device_that_there_is_no_memory_for),
     };

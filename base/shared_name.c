@@ -3,11 +3,12 @@
 #include <string.h>
 
 static const char *const engines[] = {
-    "darkplaces",    "fteqw",        "Godot",      "Godot Engine", "godot4",
-    "gzdoom",        "hl2",          "hl2_linux",  "ioq3",         "ioquake3",
-    "love",          "pyrogenesis",  "quake3e",    "RBDOOM-3-BFG", "renpy",
-    "retroarch",     "ScummVM",      "UE4Game",    "Unity",        "UnityPlayer",
-    "Unreal Engine", "UnrealEngine", "UnrealGame", "vkQuake",      NULL};
+    "darkplaces",  "fteqw",         "Godot",        "Godot Engine",   "godot4",
+    "gzdoom",      "hl2",           "hl2_linux",    "ioq3",           "ioquake3",
+    "love",        "pyrogenesis",   "quake3e",      "quake3e-vulkan", "RBDOOM-3-BFG",
+    "renpy",       "retroarch",     "ScummVM",      "UE4Game",        "Unity",
+    "UnityPlayer", "Unreal Engine", "UnrealEngine", "UnrealGame",     "vkQuake",
+    NULL};
 
 /* What gives its own name for whatever uses it or runs in it; last what examples call themselves
  * that many a program began as. */
@@ -57,8 +58,8 @@ size_t pm_name_stem(const char *name, size_t size)
 /* Its length without what it was built for, as id's engines end: ioquake3.x86_64, quake3e.x64. */
 static size_t without_architecture(const char *name, size_t size)
 {
-    static const char *const architectures[] = {"aarch64", "arm", "i386",   "ppc64le",
-                                                "x64",     "x86", "x86_64", NULL};
+    static const char *const architectures[] = {"aarch64", "arm", "arm64", "armv7",  "i386",
+                                                "ppc64le", "x64", "x86",   "x86_64", NULL};
     size_t at = size;
     while (at > 0 && name[at - 1] != '.')
         at--;

@@ -63,10 +63,15 @@ static bool insert(struct pm_lookup_slots *slots, uint64_t key, void *value)
 }
 
 /* Half of the slots stay empty, so that probes are short and always end. */
+static bool has_room(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots)
+{
+    return slots != NULL && (lookup->taken + 1) * 2 <= slots->mask + 1;
+}
+
 static bool is_full(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots)
 {
     const size_t count = (size_t)slots->mask + 1;
-    return (lookup->taken + 1) * 2 > count ||
+    return !has_room(lookup, slots) ||
            (lookup->sparse && count < MOST_SPARSE && (lookup->used + 1) * SPARSE > count);
 }
 
@@ -149,7 +154,7 @@ bool pm_lookup_put(struct pm_lookup *lookup, uint64_t key, void *value)
         atomic_store_explicit(&slot->value, value, memory_order_release);
     } else {
         if (slots == NULL || is_full(lookup, slots))
-            ok = grow(lookup);
+            ok = grow(lookup) || has_room(lookup, slots);
         if (ok) {
             slots = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
             lookup->taken += insert(slots, key, value);

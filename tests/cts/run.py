@@ -32,7 +32,7 @@ its standard output. That nothing disagrees says nothing where nothing was done:
 process of a mode, or nothing was sampled, or nothing specialized, in all of its cases, unless --may-see-nothing, or
 "may_see_nothing" in a config, allows it.
 
---validation runs all under Debian 12's validation layer, which is below ours and so sees what the driver is given: a kind
+--validation runs all under the system's validation layer, which is below ours and so sees what the driver is given: a kind
 of message that a mode has, and the mode off has not, fails the case.
 
 JUnit: --junit FILE. Exit status: 0 when all modes agree, no case failed for us and something was seen, 1 else, 2 wrong

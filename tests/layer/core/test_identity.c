@@ -104,6 +104,8 @@ static void names_of_games_on_engines(void **state)
         {"/opt/ioquake3", "ioquake3.x86_64", "ioquake3.x86_64\0+set\0fs_game\0maze\0",
          "ioquake3.x86_64", "ioquake3.x86_64 (maze)"},
         {"/opt/Maze", "quake3e.x64", "quake3e.x64\0", NULL, "quake3e.x64 (Maze)"},
+        {"/opt/Maze", "quake3e-vulkan.arm64", "quake3e-vulkan.arm64\0", NULL,
+         "quake3e-vulkan.arm64 (Maze)"},
         {"Z:\\games\\Maze", "quake3e.x64.exe", "quake3e\0", NULL, "quake3e.x64.exe (Maze)"},
         {"Z:\\games", "quake3e.exe", "quake3e\0+set\0com_basegame\0baseoa\0", NULL,
          "quake3e.exe (baseoa)"},

@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* The share of time that the trials of all sessions so far say they took at most, in percent, which
  * is no more than is allowed. */
@@ -37,15 +36,12 @@ static void open_session(void)
     contested_open();
 }
 
-/* Waits until the session has lasted two seconds. Returns what its trials may take at most, in
- * percent: the half percent, and what one pair takes, which may begin with the last of it: by how
- * much its slower side is longer than what is bound otherwise, in calls of the game's own, and two
- * timed uses (budget.h). */
-static double last_long_enough(double longer)
+/* What the session's trials may take at most by now, in percent: the half percent, and what one
+ * pair takes, which may begin with the last of it: by how much its slower side is longer than what
+ * is bound otherwise, in calls of the game's own, and two timed uses (budget.h). */
+static double allowed_by_now(double longer)
 {
     const double timing = 2 * 5000, rounding = 0.0005; /* the log has three digits */
-    while (pm_now() < begun_at + INT64_C(2000000000))
-        usleep(10000);
     return 0.5 + 100 * (longer * TRYING_ORIGINAL + timing) / (double)(pm_now() - begun_at) +
            rounding;
 }
@@ -68,7 +64,7 @@ static void slower_in_another_scene(void **state)
     position = trying.h.driver->position();
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(trying_foreign_binds(position), 0);
-    const double allowed = last_long_enough(0.2);
+    const double allowed = allowed_by_now(0.2);
     contested_close();
     assert_spent(allowed);
 }
@@ -115,7 +111,7 @@ static void slow_ones_cost_little(void **state)
     const uint64_t position = trying.h.driver->position();
     trying_run_frames(trying_dispatch, TRYING_ONCE, 8);
     assert_int_equal(trying_foreign_binds(position), 0);
-    const double allowed = last_long_enough(1);
+    const double allowed = allowed_by_now(1);
     contested_close();
     assert_true(assert_spent(allowed) > 0);
     contested_set_times(2);

@@ -335,17 +335,24 @@ VkPipeline pm_harness_make_graphics(struct pm_harness *harness)
     return pipeline;
 }
 
-static VkPipeline make_compute(struct pm_harness *harness, VkShaderModule module,
-                               VkPipelineLayout layout)
+VkComputePipelineCreateInfo pm_harness_describe_compute(const struct pm_harness *harness)
 {
-    const VkComputePipelineCreateInfo info = {
+    return (VkComputePipelineCreateInfo){
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
         .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
                   .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = module,
+                  .module = harness->compute,
                   .pName = "main"},
-        .layout = layout,
+        .layout = harness->layout,
         .basePipelineIndex = -1};
+}
+
+static VkPipeline make_compute(struct pm_harness *harness, VkShaderModule module,
+                               VkPipelineLayout layout)
+{
+    VkComputePipelineCreateInfo info = pm_harness_describe_compute(harness);
+    info.stage.module = module;
+    info.layout = layout;
     VkPipeline pipeline;
     PM_CHECK(harness->vk.CreateComputePipelines(harness->device, VK_NULL_HANDLE, 1, &info,
                                                 harness->allocator, &pipeline));

@@ -99,6 +99,9 @@ struct pm_harness_pipeline {
 };
 void pm_harness_describe(const struct pm_harness *harness, struct pm_harness_pipeline *of);
 
+/* The create info of the harness's compute pipeline. */
+VkComputePipelineCreateInfo pm_harness_describe_compute(const struct pm_harness *harness);
+
 VkPipeline pm_harness_make_graphics(struct pm_harness *harness);
 VkPipeline pm_harness_make_compute(struct pm_harness *harness);
 /* The words of the harness's compute shader, and their size in bytes. */

@@ -210,14 +210,7 @@ static VkResult make_GraphicsPipelines(void)
 
 static VkResult make_ComputePipelines(void)
 {
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = h.compute,
-                  .pName = "main"},
-        .layout = h.layout,
-        .basePipelineIndex = -1};
+    const VkComputePipelineCreateInfo info = pm_harness_describe_compute(&h);
     VkPipeline made;
     const VkResult result =
         h.vk.CreateComputePipelines(h.device, VK_NULL_HANDLE, 1, &info, NULL, &made);

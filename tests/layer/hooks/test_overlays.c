@@ -51,14 +51,7 @@ static void open_all(void)
 /* Whether the pipeline that a library makes is sampled. */
 static bool made_is_sampled(make_compute make)
 {
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = h.compute,
-                  .pName = "main"},
-        .layout = h.layout,
-    };
+    const VkComputePipelineCreateInfo info = pm_harness_describe_compute(&h);
     VkPipeline pipeline;
     PM_CHECK(make(h.vk.CreateComputePipelines, h.device, &info, &pipeline));
     const bool sampled = is_sampled(pipeline);

@@ -179,13 +179,7 @@ static void create_infos_arrive_as_they_are(void **state)
 {
     (void)state;
     open_idle(NULL);
-    const VkComputePipelineCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
-        .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
-                  .stage = VK_SHADER_STAGE_COMPUTE_BIT,
-                  .module = h.compute,
-                  .pName = "main"},
-        .layout = h.layout};
+    const VkComputePipelineCreateInfo info = pm_harness_describe_compute(&h);
     VkPipeline pipelines[1];
     uint64_t position = h.driver->position();
     PM_CHECK(h.vk.CreateComputePipelines(h.device, VK_NULL_HANDLE, 1, &info, NULL, pipelines));

@@ -1,6 +1,6 @@
 /*
- * record_threads THREADS BUFFERS: so many threads record BUFFERS command buffers each on the null
- * driver, of 10 binds and 100 draws, under whatever layers the environment asks for, while the
+ * record_threads THREADS BUFFERS [KEPT]: so many threads record BUFFERS command buffers each on the
+ * null driver, KEPT (1) of its own in turn, of 10 binds and 100 draws, under whatever layers the environment asks for, while the
  * first thread submits one now and then, so that frames go by. Prints what the threads took, as
  * "WALL CPU SWITCHES": wall time of all and processor time (user and system) of one draw,
  * nanoseconds, and how often a thread gave up its processor by itself, a thousand command buffers.
@@ -18,12 +18,12 @@
 #include <sys/resource.h>
 #include <time.h>
 
-enum { MOST_THREADS = 1024, BINDS = 10, DRAWS_A_BIND = 10, FRAME = 1000000 /* nanoseconds */ };
+enum { MOST_THREADS = 1024, MOST_KEPT = 256, BINDS = 10, DRAWS_A_BIND = 10, FRAME = 1000000 /* nanoseconds */ };
 
 struct recorder {
     pthread_t thread;
     VkCommandPool pool;
-    VkCommandBuffer buffer;
+    VkCommandBuffer buffers[MOST_KEPT];
     int64_t cpu;
     long switches;
 };
@@ -32,6 +32,7 @@ static struct pm_harness h;
 static struct recorder recorders[MOST_THREADS];
 static VkPipeline pipelines[2];
 static unsigned long count;
+static unsigned kept = 1;
 static pthread_barrier_t start;
 static _Atomic int busy;
 
@@ -67,13 +68,13 @@ static void *run(void *user)
 {
     struct recorder *recorder = user;
     /* Variants and tables are there by then. */
-    for (int i = 0; i < 3; i++)
-        record(recorder->buffer);
+    for (unsigned i = 0; i < 3 * kept; i++)
+        record(recorder->buffers[i % kept]);
     pthread_barrier_wait(&start);
     const int64_t cpu = cpu_now();
     const long switches = switches_now();
     for (unsigned long i = 0; i < count; i++)
-        record(recorder->buffer);
+        record(recorder->buffers[i % kept]);
     recorder->cpu = cpu_now() - cpu;
     recorder->switches = switches_now() - switches;
     atomic_fetch_sub(&busy, 1);
@@ -89,8 +90,8 @@ static void make(struct recorder *recorder)
                                                   VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
                                               .commandPool = recorder->pool,
                                               .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
-                                              .commandBufferCount = 1};
-    PM_CHECK(h.vk.AllocateCommandBuffers(h.device, &info, &recorder->buffer));
+                                              .commandBufferCount = kept};
+    PM_CHECK(h.vk.AllocateCommandBuffers(h.device, &info, recorder->buffers));
 }
 
 /* Frames while the others record. */
@@ -134,10 +135,13 @@ static bool run_all(int threads)
 
 int main(int argc, char **argv)
 {
-    const int threads = argc == 3 ? atoi(argv[1]) : 0;
-    count = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
-    if (threads < 1 || threads > MOST_THREADS || count == 0) {
-        fprintf(stderr, "usage: record_threads THREADS BUFFERS\n");
+    const bool given = argc == 3 || argc == 4;
+    const int threads = given ? atoi(argv[1]) : 0;
+    count = given ? strtoul(argv[2], NULL, 10) : 0;
+    if (argc == 4)
+        kept = (unsigned)strtoul(argv[3], NULL, 10);
+    if (threads < 1 || threads > MOST_THREADS || count == 0 || kept < 1 || kept > MOST_KEPT) {
+        fprintf(stderr, "usage: record_threads THREADS BUFFERS [KEPT]\n");
         return 2;
     }
     setenv("VK_DRIVER_FILES", PM_NULL_DRIVER_MANIFEST, 1);

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """record_threads.py BUILD [--threads N] [--buffers N] [--rounds N]: whether recording scales with the layer as without.
 
-Threads record command buffers on the null driver (record_threads.c), one and N (64), without the layer, with it outside
-windows, and inside one at p = 0.01, in turn, in an order drawn anew each round. Prints a Markdown table: processor time
-of a draw, and how much more of it a draw takes with N threads than with one, over the same without the layer, with the 95 %
-interval (Student's, of the logarithms of the rounds' ratios). BUILD is the build tree (build/release)."""
+Threads record command buffers on the null driver (record_threads.c), one with one command buffer, one with N in turn,
+and N (64) with one each, without the layer, with it outside windows, and inside one at p = 0.01, in turn, in an order
+drawn anew each round. Prints a Markdown table: processor time of a draw, and how much more of it a draw takes with N
+threads than with one, over the same without the layer, with the 95 % interval (Student's, of the logarithms of the
+rounds' ratios); against one thread with one command buffer, and against one with as many as all have, which touches
+as much memory. BUILD is the build tree (build/release)."""
 import argparse
 import math
 import os
@@ -27,7 +29,7 @@ WAYS = {
 }
 
 
-def measure(build, way, threads, buffers):
+def measure(build, way, threads, buffers, kept):
     """Wall and processor time of a draw, nanoseconds, and switches a thousand buffers. Each has a home of its own."""
     home = tempfile.mkdtemp()
     try:
@@ -35,7 +37,7 @@ def measure(build, way, threads, buffers):
         os.symlink(os.path.abspath(build) + "/share/vulkan/explicit_layer.d", home + "/vulkan/explicit_layer.d")
         environment = {"PATH": os.environ["PATH"], "HOME": home, "XDG_DATA_HOME": home, "XDG_CONFIG_HOME": home,
                        "XDG_CACHE_HOME": home, "NODEVICE_SELECT": "1", **WAYS[way]}
-        done = subprocess.run([build + "/bench/record_threads", str(threads), str(buffers)], env=environment,
+        done = subprocess.run([build + "/bench/record_threads", str(threads), str(buffers), str(kept)], env=environment,
                               capture_output=True, text=True, timeout=600)
         if done.returncode != 0:
             sys.exit(f"record_threads {threads} {buffers} with {way} failed:\n{done.stderr}")
@@ -62,24 +64,33 @@ def main():
     parser.add_argument("--buffers", type=int, default=500, help="of each of the threads; one alone records as many as all")
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
-    cells = [(way, threads) for way in WAYS for threads in (1, options.threads)]
+    many = options.threads
+    cells = [(way, *of) for way in WAYS for of in ((1, 1), (1, many), (many, 1))]
     found = {cell: [] for cell in cells}
     for _ in range(options.rounds):
         random.shuffle(cells)
-        for way, threads in cells:
-            buffers = options.buffers * (options.threads if threads == 1 else 1)
-            found[way, threads].append(measure(options.build, way, threads, buffers))
-    many = options.threads
-    print(f"| | a draw, 1 thread, ns | {many} threads, ns | {many} over 1, over the same without the layer | switches a "
-          f"thousand buffers, {many} threads |")
-    print("| --- | --- | --- | --- | --- |")
-    for way in WAYS:
-        cpu = {threads: [run[1] for run in found[way, threads]] for threads in (1, many)}
-        scaling = "" if way == "no layer" else "{:.3f} ({:.3f} to {:.3f})".format(*interval(
-            [found[way, many][i][1] / found[way, 1][i][1] / (found["no layer", many][i][1] / found["no layer", 1][i][1])
+        for way, threads, kept in cells:
+            buffers = options.buffers * (many if threads == 1 else 1)
+            found[way, threads, kept].append(measure(options.build, way, threads, buffers, kept))
+
+    def scaling(way, kept):
+        if way == "no layer":
+            return ""
+        time = {(of, threads): [run[1] for run in found[of, threads, kept if threads == 1 else 1]]
+                for of in ("no layer", way) for threads in (1, many)}
+        return "{:.3f} ({:.3f} to {:.3f})".format(*interval(
+            [time[way, many][i] / time[way, 1][i] / (time["no layer", many][i] / time["no layer", 1][i])
              for i in range(options.rounds)]))
-        switches = sum(run[2] for run in found[way, many]) / options.rounds
-        print(f"| {way} | {interval(cpu[1])[0]:.1f} | {interval(cpu[many])[0]:.1f} | {scaling} | {switches:.2f} |")
+
+    print(f"| | a draw, 1 thread, ns | 1 thread, {many} command buffers, ns | {many} threads, ns | {many} threads over 1, "
+          f"over the same without the layer | over 1 with {many} command buffers | switches a thousand buffers, "
+          f"{many} threads |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for way in WAYS:
+        cpu = [interval([run[1] for run in found[way, *of]])[0] for of in ((1, 1), (1, many), (many, 1))]
+        switches = sum(run[2] for run in found[way, many, 1]) / options.rounds
+        print(f"| {way} | {cpu[0]:.1f} | {cpu[1]:.1f} | {cpu[2]:.1f} | {scaling(way, 1)} | {scaling(way, many)} | "
+              f"{switches:.2f} |")
 
 
 main()

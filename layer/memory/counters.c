@@ -21,7 +21,8 @@ struct pm_counters {
     uint64_t *seen;
     pthread_mutex_t lock; /* all below */
     struct pm_range *free;
-    uint64_t unused; /* all from this offset on was never handed out: it is zero */
+    uint64_t unused; /* all from this offset on was never handed out: it is zero, and `seen` says
+                        nothing of it */
     bool named;
     /* of the GPU's clearing; null once it is done */
     VkCommandPool pool;
@@ -126,7 +127,8 @@ struct pm_counters *pm_counters_create(struct pm_device *device, struct pm_error
     counters->device = device;
     pthread_mutex_init(&counters->lock, NULL);
     counters->bytes = (uint64_t)device->instance->config.limits.counter_memory_mib << 20;
-    counters->seen = calloc((size_t)(counters->bytes / 8), 8); /* bytes: 4 GiB at most */
+    /* Not zero yet, for which memory that the game has freed before would have to be written. */
+    counters->seen = counters->bytes <= PTRDIFF_MAX ? malloc((size_t)counters->bytes) : NULL;
     if (counters->bytes == 0 || counters->seen == NULL) {
         pm_fail(error, PM_ERROR_MEMORY, "no memory for counters");
         goto failed;
@@ -204,8 +206,11 @@ static bool take(struct pm_counters *counters, uint64_t bytes, bool zero, uint64
     const uint64_t from = zero && counters->buffer.map == NULL ? counters->unused : 0;
     if (!pm_ranges_take(&counters->free, from, bytes, offset))
         return false;
-    if (counters->unused < *offset + bytes)
-        counters->unused = *offset + bytes;
+    const uint64_t end = *offset + bytes;
+    if (counters->unused < end) {
+        memset(counters->seen + counters->unused / 8, 0, (size_t)(end - counters->unused));
+        counters->unused = end;
+    }
     return true;
 }
 

@@ -1,9 +1,13 @@
 /* What blocks of counters hold that were another's before, where the host reaches them and where it
- * does not. */
+ * does not; and what memory they take before anything is counted. */
 #include "layer/memory/counters.h"
 
 #include "tests/cmocka_includes.h"
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 enum { MIB = 1 << 20 };
 
@@ -237,11 +241,76 @@ static void zero_memory_is_used_up(void **state)
     }
 }
 
+/* Memory that the game has freed before, as malloc gives it again: so much of it, which is not
+ * there yet, or was written. */
+static void free_before(size_t bytes, bool written)
+{
+    static void *behind; /* keeps it from going back to the system */
+    void *volatile memory_before = malloc(bytes);
+    free(behind);
+    behind = malloc(64);
+    assert_non_null(memory_before);
+    assert_non_null(behind);
+    if (written)
+        memset(memory_before, 7, bytes);
+    free(memory_before);
+}
+
+/* Of what was last seen, that of all counters. */
+static size_t pages_there(struct pm_counters *counters)
+{
+    unsigned char there[MIB / 4096 + 1];
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = (uintptr_t)pm_counters_seen(counters, 0) & ~(page - 1),
+                    to = (uintptr_t)pm_counters_seen(counters, MIB - 8);
+    size_t count = 0;
+    assert_int_equal(mincore((void *)from, to - from, there), 0);
+    for (size_t i = 0; i < (to - from + page - 1) / page; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+/* Of a MiB: a device takes no memory for counters that no shader has yet, nor the time to write it.
+ */
+static void what_nobody_has_is_not_there(void **state)
+{
+    (void)state;
+    for (int host = 0; host < 2; host++) {
+        free_before(4 * (size_t)MIB, false);
+        struct pm_counters *counters = create(host);
+        use(counters, 64, true);
+        /* That, and what malloc writes beside. */
+        assert_in_range(pages_there(counters), 1, 8);
+        pm_counters_destroy(counters);
+    }
+}
+
+/* Nothing was seen of counters that nobody had. */
+static void nothing_was_seen_of_new_ones(void **state)
+{
+    (void)state;
+    for (int host = 0; host < 2; host++) {
+        free_before(4 * (size_t)MIB, true);
+        struct pm_counters *counters = create(host);
+        for (int i = 0; i < 16; i++) {
+            const struct pm_counter_block block = use(counters, 1024, i % 2);
+            for (uint64_t at = 0; at < block.bytes; at += 8)
+                assert_int_equal(*pm_counters_seen(counters, block.offset + at), 0);
+        }
+        pm_counters_destroy(counters);
+    }
+}
+
 int main(void)
 {
+    /* Also what is large comes of what was freed, as in a game that has freed such memory. */
+    mallopt(M_MMAP_THRESHOLD, 32 * MIB);
+    mallopt(M_TRIM_THRESHOLD, 64 * MIB);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_nobody_has_is_not_there), /* the first: nothing was written before */
         cmocka_unit_test(what_must_be_zero_is),
         cmocka_unit_test(zero_memory_is_used_up),
+        cmocka_unit_test(nothing_was_seen_of_new_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,9 @@
 /* A dispatchable handle's first word, its dispatch key, says whose it is; a VkPhysicalDevice has
  * its instance's, queues and command buffers their device's. NULL: not ours. Lock-free. */
 struct pm_instance *pm_instance_of(const void *dispatchable);
-struct pm_device *pm_device_find(const void *dispatchable);
+/* Not inlined: hooks are never called with what is not ours, but gcc would see its NULL in each of
+ * them, and warn of what they do with it. */
+__attribute__((noinline)) struct pm_device *pm_device_find(const void *dispatchable);
 
 /* What the hooks of draws read first: the dispatch key of the only device that samples (NULL: none,
  * or several), and where its draws go, `next` or the armed hooks, whose pointers are swapped one by

@@ -79,29 +79,30 @@ static VkResult make_device(uint32_t api_version)
 static void fail_each(VkResult (*make)(uint32_t api_version), uint32_t api_version)
 {
     const int64_t before = live;
-    int64_t made = 0;
+    int64_t made = 0, refused = 0;
     for (int64_t n = 1; n == 1 || made >= n - 1; n++) {
         fails_at = n;
         allocations = 0;
         const VkResult result = make(api_version);
         made = allocations;
         fails_at = 0;
+        refused += result != VK_SUCCESS;
         if (result != VK_SUCCESS && (result != VK_ERROR_OUT_OF_HOST_MEMORY || made < n))
             fail_msg("VkResult %d where allocation %d of %d fails", result, (int)n, (int)made);
         if (live != before)
             fail_msg("where allocation %d fails %d are left", (int)n, (int)(live - before));
     }
+    assert_true(refused > 0);
 }
 
-static void instances_and_devices(void **state)
+static void all_instances_and_devices(enum pm_layered how)
 {
-    (void)state;
-    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_enable(how);
     pm_layered_sample_all("1");
     const struct pm_harness_options none = {0};
     for (int on = 0; on < 2; on++) {
         fails_on = on;
-        fail_each(make_instance, VK_API_VERSION_1_0); /* which we raise */
+        fail_each(make_instance, VK_API_VERSION_1_0); /* which the layer raises */
         fail_each(make_instance, VK_API_VERSION_1_3);
         pm_harness_open_instance(&h, &none);
         fail_each(make_device, 0);
@@ -110,6 +111,19 @@ static void instances_and_devices(void **state)
     pm_harness_open(&h, NULL);
     assert_non_null(h.device);
     pm_harness_close(&h);
+}
+
+/* What goes wrong here too is the loader's, or the test's. */
+static void instances_and_devices_without_the_layer(void **state)
+{
+    (void)state;
+    all_instances_and_devices(PM_LAYER_OFF);
+}
+
+static void instances_and_devices(void **state)
+{
+    (void)state;
+    all_instances_and_devices(PM_LAYER_IMPLICIT);
 }
 
 static struct {
@@ -272,6 +286,7 @@ static void a_device_that_there_is_no_memory_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(instances_and_devices_without_the_layer),
         PM_LAYERED_TEST(instances_and_devices),
         PM_LAYERED_TEST(a_driver_has_callbacks_only_where_we_have_no_threads),
         PM_LAYERED_TEST(what_the_game_makes),

@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define SECONDS 60L
+
 static size_t take_body(char *data, size_t size, size_t count, void *user)
 {
     struct reply *reply = user;
@@ -44,6 +46,8 @@ static size_t give_body(char *out, size_t size, size_t count, void *user)
 {
     struct source *source = user;
     size_t left = source->request->size - source->at;
+    if (source->at == 0 && source->request->before_body)
+        source->request->before_body(source->request->user);
     if (left > size * count)
         left = size * count;
     memcpy(out, (const char *)source->request->body + source->at, left);
@@ -76,7 +80,7 @@ struct reply http_send(const struct request *request)
     curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT, 60L);
+    curl_easy_setopt(curl, CURLOPT_TIMEOUT, SECONDS);
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
     curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
@@ -85,13 +89,17 @@ struct reply http_send(const struct request *request)
         curl_easy_setopt(curl, CURLOPT_CAINFO, request->ca_file);
     if (request->body) {
         curl_easy_setopt(curl, CURLOPT_POST, 1L);
-        if (request->chunked) {
+        curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_body);
+        curl_easy_setopt(curl, CURLOPT_READDATA, &source);
+        if (request->chunked)
             headers = curl_slist_append(headers, "Transfer-Encoding: chunked");
-            curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_body);
-            curl_easy_setopt(curl, CURLOPT_READDATA, &source);
-        } else {
-            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
+        else
             curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->size);
+        if (request->before_body) {
+            headers = curl_slist_append(headers, "Expect: 100-continue");
+            curl_easy_setopt(curl, CURLOPT_EXPECT_100_TIMEOUT_MS, 1000 * SECONDS);
+        } else if (!request->chunked) {
+            curl_easy_setopt(curl, CURLOPT_POSTFIELDS, request->body);
         }
     }
     if (request->method)

@@ -26,6 +26,10 @@ struct request {
     const void *body;
     size_t size;
     bool chunked; /* send the body without its size */
+    /* Called once the server has taken the headers and waits for the body; NULL: it is sent with
+     * them. */
+    void (*before_body)(void *user);
+    void *user;
 };
 
 /* The reply's body is malloc'ed; reply_finish frees it. Waits 60 s at most. */

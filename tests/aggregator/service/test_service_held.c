@@ -27,6 +27,7 @@ static atomic_bool conflicts; /* begin_uploads does, for the game "busy" */
 static atomic_int conflict;   /* the code of that */
 static atomic_uint rehearsed; /* calls of it for nobody's */
 static atomic_uint added;     /* calls of add_blobs */
+static atomic_uint arrived;   /* senders of a group whose bodies are waited for */
 
 static void wait_while_held(void)
 {
@@ -101,6 +102,7 @@ struct sender {
     struct place *place;
     const struct pm_profile *profile;
     pthread_t thread;
+    atomic_bool goes; /* its body (gather) */
     long status;
 };
 
@@ -116,6 +118,51 @@ static long queued(const struct place *place)
     return http_metric(place->port, "piecemeal_queue_depth");
 }
 
+static void wait_for_turn(void *user)
+{
+    struct sender *sender = user;
+    atomic_fetch_add(&arrived, 1);
+    for (uint64_t until = 0; !atomic_load(&sender->goes);) {
+        if (!patience(&until))
+            abort();
+    }
+}
+
+static void *send_in_turn(void *user)
+{
+    struct sender *sender = user;
+    struct pm_buffer bytes;
+    http_encode(sender->profile, &bytes);
+    struct reply reply = place_send(sender->place, (struct request){.body = bytes.data,
+                                                                    .size = bytes.size,
+                                                                    .before_body = wait_for_turn,
+                                                                    .user = sender});
+    pm_buffer_finish(&bytes);
+    sender->status = reply.status;
+    reply_finish(&reply);
+    return NULL;
+}
+
+/* The first waits in the storage, and the others become a group behind it, in their order. The
+ * service has taken the headers of all of them before: who comes while another has waited for five
+ * seconds is refused, and a busy machine may take as long over so many. */
+static void gather(const struct place *place, struct sender senders[static UPLOADS])
+{
+    atomic_store(&arrived, 0);
+    for (size_t i = 0; i < UPLOADS; i++)
+        pthread_create(&senders[i].thread, NULL, send_in_turn, &senders[i]);
+    for (uint64_t until = 0; atomic_load(&arrived) < UPLOADS;)
+        assert_true(patience(&until));
+    atomic_store(&senders[0].goes, true);
+    for (uint64_t until = 0; atomic_load(&begun) == 0;)
+        assert_true(patience(&until));
+    for (long i = 1; i < UPLOADS; i++) {
+        atomic_store(&senders[i].goes, true);
+        for (uint64_t until = 0; queued(place) < i;)
+            assert_true(patience(&until));
+    }
+}
+
 /* A storage that another process locks fails a group at once, not each of its uploads after the
  * other, every one of which would wait for the lock. */
 static void test_locked_storage(void **state)
@@ -125,15 +172,9 @@ static void test_locked_storage(void **state)
     atomic_store(&hold, true);
     place_serve(place);
     atomic_store(&locked, true);
-    for (size_t i = 0; i < UPLOADS; i++) {
+    for (size_t i = 0; i < UPLOADS; i++)
         senders[i] = (struct sender){.place = place, .profile = small_profile(place, i)};
-        pthread_create(&senders[i].thread, NULL, send_upload, &senders[i]);
-        /* The first waits in the storage, the others become a group behind it. */
-        for (uint64_t until = 0; atomic_load(&begun) == 0;)
-            assert_true(patience(&until));
-    }
-    for (uint64_t until = 0; queued(place) < UPLOADS - 1;)
-        assert_true(patience(&until));
+    gather(place, senders);
     atomic_store(&hold, false);
     for (size_t i = 0; i < UPLOADS; i++) {
         pthread_join(senders[i].thread, NULL);
@@ -143,6 +184,16 @@ static void test_locked_storage(void **state)
     atomic_store(&locked, false);
     for (size_t i = 0; i < UPLOADS; i++)
         assert_int_equal(http_upload(place->port, NULL, senders[i].profile), 204);
+}
+
+/* How often what is kept apart may have been tried again meanwhile: it rests for five seconds, then
+ * for twice as long each time. */
+static uint32_t rests_in(int64_t nanoseconds)
+{
+    uint32_t rests = 0;
+    for (int64_t rest = 5 * PM_SECOND; nanoseconds >= rest; rest *= 2, rests++)
+        nanoseconds -= rest;
+    return rests;
 }
 
 static struct reply send_profile(struct place *place, const struct pm_profile *profile)
@@ -166,14 +217,16 @@ static void test_conflicts_to_the_end(void **state)
     busy->game = "busy";
     place_serve(place);
     atomic_store(&conflicts, true);
+    const int64_t before = pm_now();
     struct reply reply = send_profile(place, busy);
     assert_true(reply.retry_after > 0);
     assert_error(reply, 429, "held by another");
     const unsigned tries = atomic_load(&entered);
-    reply = send_profile(place, busy); /* which waits for nothing */
+    reply = send_profile(place, busy); /* which waits for nothing, while the first one rests */
     assert_true(reply.retry_after > 0);
     assert_error(reply, 429, "held by another");
-    assert_int_equal(atomic_load(&entered), tries);
+    if (rests_in(pm_now() - before) == 0)
+        assert_int_equal(atomic_load(&entered), tries);
 
     /* One that is not known to wait, in the middle of a group. */
     atomic_store(&locked, true);
@@ -183,12 +236,8 @@ static void test_conflicts_to_the_end(void **state)
         if (i == UPLOADS / 2)
             profile->game = "busy";
         senders[i] = (struct sender){.place = place, .profile = profile};
-        pthread_create(&senders[i].thread, NULL, send_upload, &senders[i]);
-        for (uint64_t until = 0; atomic_load(&begun) == 0;)
-            assert_true(patience(&until));
     }
-    for (uint64_t until = 0; queued(place) < UPLOADS - 1;)
-        assert_true(patience(&until));
+    gather(place, senders);
     atomic_store(&locked, false);
     atomic_store(&hold, false);
     for (size_t i = 0; i < UPLOADS; i++) {
@@ -208,16 +257,6 @@ static void test_conflicts_to_the_end(void **state)
     assert_int_equal(status, 204);
     assert_int_equal(http_upload(place->port, NULL, senders[UPLOADS / 2].profile), 204);
     assert_int_equal(http_upload(place->port, NULL, busy), 200);
-}
-
-/* How often what is kept apart may have been tried again meanwhile: it rests for five seconds, then
- * for twice as long each time. */
-static uint32_t rests_in(int64_t nanoseconds)
-{
-    uint32_t rests = 0;
-    for (int64_t rest = 5 * PM_SECOND; nanoseconds >= rest; rest *= 2, rests++)
-        nanoseconds -= rest;
-    return rests;
 }
 
 /* Where a second upload of a game waits in vain, all of its are kept apart, and those of other
@@ -343,7 +382,8 @@ static void *stop_service(void *user)
     return NULL;
 }
 
-/* Who stops says that it is not ready, and stores what it has. */
+/* Who stops says that it is not ready, and stores what it has: for two seconds it may also wait for
+ * an engine. */
 static void test_drains(void **state)
 {
     struct place *place = *state;
@@ -358,15 +398,17 @@ static void test_drains(void **state)
     for (uint64_t until = 0; !atomic_load(&is_held);)
         assert_true(patience(&until));
     assert_int_equal(place_health(place), 200);
+    const int64_t before = pm_now();
     pthread_create(&stopper, NULL, stop_service, place);
     for (uint64_t until = 0; place_health(place) != 503;)
         assert_true(patience(&until));
     assert_int_equal(http_upload(place->port, NULL, small_profile(place, 2)), 503);
     atomic_store(&hold, false);
     pthread_join(sender.thread, NULL);
+    const bool late = on_postgres() && pm_now() - before >= 2 * PM_SECOND;
     pthread_join(stopper, NULL);
     place->service = NULL;
-    assert_int_equal(sender.status, 204);
+    assert_true(sender.status == 204 || (late && sender.status == 503));
 }
 
 /* What is being folded in waits again, whole. */
@@ -400,8 +442,10 @@ static void test_stop_while_folding(void **state)
     assert_int_equal(http_upload(place->port, NULL, profile), 200);
 }
 
-/* Seconds that stopping took while another process has the storage locked. */
-static double stop_locked(struct place *place)
+/* Stops while another process has the storage locked, and nobody is told what is not so. Whether it
+ * took less than the ten seconds that are waited for a lock else, and somebody was told that it
+ * stops. */
+static bool stops_promptly(struct place *place)
 {
     struct sender senders[UPLOADS];
     sqlite3 *other;
@@ -426,23 +470,25 @@ static double stop_locked(struct place *place)
     for (size_t i = 0; i < UPLOADS; i++)
         pthread_join(senders[i].thread, NULL);
     place_serve(place);
+    bool told = false;
     for (size_t i = 0; i < UPLOADS; i++) {
-        /* Who came when it listened no more has no answer. */
-        assert_true(senders[i].status == 503 || senders[i].status == 0);
+        /* Who came when it listened no more has no answer. On a busy machine the first may have
+         * waited for so long that others are to come again, or for the lock to the end. */
+        const long status = senders[i].status;
+        assert_true(status == 0 || status == 429 || status == 500 || status == 503);
+        told = told || status == 503;
         assert_int_equal(http_upload(place->port, NULL, senders[i].profile), 204);
     }
-    return (double)(after - before) / PM_SECOND;
+    return told && after - before < 8 * PM_SECOND;
 }
 
-/* Nobody who was not committed is told that he was, and nobody waits for ten seconds, the usual
- * wait for one lock; a machine that stands still for as long may do better with the next attempt.
- */
+/* A machine that stands still for seconds may do better with the next attempt. */
 static void test_stop_while_locked(void **state)
 {
     struct place *place = *state;
     bool prompt = false;
     for (int i = 0; i < 3 && !prompt; i++) {
-        prompt = stop_locked(place) < 8;
+        prompt = stops_promptly(place);
         place_stop(place);
     }
     assert_true(prompt);

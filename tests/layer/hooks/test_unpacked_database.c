@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include <fcntl.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -143,6 +144,7 @@ static void no_device_waits_for_it(void **state)
     (void)state;
     enum { TIMES = 6 };
     struct creation least[STATES];
+    setenv("PIECEMEAL_LIMITS_COUNTER_MEMORY_MIB", "1", 1);
     for (int i = 0; i < STATES; i++) {
         least[i] = (struct creation){INT64_MAX, INT64_MAX};
         /* The first session of all loads libraries. */
@@ -244,6 +246,10 @@ static void it_is_replaced_meanwhile(void **state)
 
 int main(void)
 {
+    /* What is large goes back to the system at once, and is new each time: the driver's memory for
+     * counters, which it clears, and lists of the loader's. Whether malloc has as much left that is
+     * there is chance otherwise. */
+    mallopt(M_MMAP_THRESHOLD, 128 << 10);
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_session_packs_and_uses_it),
         PM_LAYERED_TEST(where_it_cannot_be_kept_too),

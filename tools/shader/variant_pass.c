@@ -43,7 +43,6 @@ static bool say_all(const struct pm_shader_options *options, const struct pm_wor
                     struct pm_variant_info *info)
 {
     cJSON *list = options->json ? cJSON_CreateArray() : NULL;
-    info->driver = NULL; /* any */
     for (uint32_t r = 0; r < pm_recipe_count(); r++) {
         struct pm_words made;
         struct pm_error failed;

@@ -35,6 +35,7 @@ static const char *const newer_draws[PM_NEWER_DRAW_COUNT] = {
     [PM_DRAW_INDIRECT_BYTE_COUNT2] = "vkCmdDrawIndirectByteCount2EXT",
     [PM_DRAW_MESH_TASKS_INDIRECT2] = "vkCmdDrawMeshTasksIndirect2EXT",
     [PM_DRAW_MESH_TASKS_INDIRECT_COUNT2] = "vkCmdDrawMeshTasksIndirectCount2EXT",
+    [PM_DISPATCH_INDIRECT2] = "vkCmdDispatchIndirect2KHR",
 };
 
 struct pm_sampling *pm_sampling_create(struct pm_device *device,

@@ -23,7 +23,7 @@
 
 struct pm_queue;
 
-/* Draws of VK_KHR_device_address_commands, which the headers do not have. */
+/* Draws and the dispatch of VK_KHR_device_address_commands, which the headers do not have. */
 enum pm_newer_draw {
     PM_DRAW_INDIRECT2,
     PM_DRAW_INDEXED_INDIRECT2,
@@ -32,6 +32,7 @@ enum pm_newer_draw {
     PM_DRAW_INDIRECT_BYTE_COUNT2,
     PM_DRAW_MESH_TASKS_INDIRECT2,
     PM_DRAW_MESH_TASKS_INDIRECT_COUNT2,
+    PM_DISPATCH_INDIRECT2,
     PM_NEWER_DRAW_COUNT
 };
 

@@ -28,7 +28,7 @@ static const struct pm_hook object_hooks[] = {
     PM_FRAME_HOOKS(ENTRY) PM_OBJECT_HOOKS(ENTRY) ENTRY(CmdEndRendering2KHR)
         ENTRY(CmdEndRendering2EXT) ENTRY(CmdBeginTransformFeedback2EXT)
             ENTRY(CmdEndTransformFeedback2EXT) ENTRY(WaitForPresent2KHR)
-#define NEWER_ENTRY(name, index, parameters, arguments) ENTRY(name)
+#define NEWER_ENTRY(name, index, point, parameters, arguments) ENTRY(name)
                 PM_NEWER_DRAWS(NEWER_ENTRY)};
 
 static const struct pm_hook label_hooks[] = {PM_LABEL_HOOKS(ENTRY)};

@@ -135,25 +135,28 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBeginTransformFeedback2EXT(VkCommandBuffer hand
 VKAPI_ATTR void VKAPI_CALL pm_CmdEndTransformFeedback2EXT(VkCommandBuffer handle, uint32_t first,
                                                           uint32_t count, const void *infos);
 
-/* Likewise, and draws of that extension: X(name, index, parameters, arguments). */
+/* Likewise, and draws and the dispatch of that extension: X(name, index, point, parameters,
+ * arguments). */
 #define PM_NEWER_DRAWS(X)                                                                          \
-    X(CmdDrawIndirect2KHR, PM_DRAW_INDIRECT2, (VkCommandBuffer handle, const void *info),          \
-      (handle, info))                                                                              \
-    X(CmdDrawIndexedIndirect2KHR, PM_DRAW_INDEXED_INDIRECT2,                                       \
+    X(CmdDrawIndirect2KHR, PM_DRAW_INDIRECT2, GRAPHICS,                                            \
       (VkCommandBuffer handle, const void *info), (handle, info))                                  \
-    X(CmdDrawIndirectCount2KHR, PM_DRAW_INDIRECT_COUNT2,                                           \
+    X(CmdDrawIndexedIndirect2KHR, PM_DRAW_INDEXED_INDIRECT2, GRAPHICS,                             \
       (VkCommandBuffer handle, const void *info), (handle, info))                                  \
-    X(CmdDrawIndexedIndirectCount2KHR, PM_DRAW_INDEXED_INDIRECT_COUNT2,                            \
+    X(CmdDrawIndirectCount2KHR, PM_DRAW_INDIRECT_COUNT2, GRAPHICS,                                 \
       (VkCommandBuffer handle, const void *info), (handle, info))                                  \
-    X(CmdDrawIndirectByteCount2EXT, PM_DRAW_INDIRECT_BYTE_COUNT2,                                  \
+    X(CmdDrawIndexedIndirectCount2KHR, PM_DRAW_INDEXED_INDIRECT_COUNT2, GRAPHICS,                  \
+      (VkCommandBuffer handle, const void *info), (handle, info))                                  \
+    X(CmdDrawIndirectByteCount2EXT, PM_DRAW_INDIRECT_BYTE_COUNT2, GRAPHICS,                        \
       (VkCommandBuffer handle, uint32_t instances, uint32_t first, const void *info,               \
        uint32_t offset, uint32_t stride),                                                          \
       (handle, instances, first, info, offset, stride))                                            \
-    X(CmdDrawMeshTasksIndirect2EXT, PM_DRAW_MESH_TASKS_INDIRECT2,                                  \
+    X(CmdDrawMeshTasksIndirect2EXT, PM_DRAW_MESH_TASKS_INDIRECT2, GRAPHICS,                        \
       (VkCommandBuffer handle, const void *info), (handle, info))                                  \
-    X(CmdDrawMeshTasksIndirectCount2EXT, PM_DRAW_MESH_TASKS_INDIRECT_COUNT2,                       \
+    X(CmdDrawMeshTasksIndirectCount2EXT, PM_DRAW_MESH_TASKS_INDIRECT_COUNT2, GRAPHICS,             \
+      (VkCommandBuffer handle, const void *info), (handle, info))                                  \
+    X(CmdDispatchIndirect2KHR, PM_DISPATCH_INDIRECT2, COMPUTE,                                     \
       (VkCommandBuffer handle, const void *info), (handle, info))
-#define PM_HOOK_DECLARE(name, index, parameters, arguments)                                        \
+#define PM_HOOK_DECLARE(name, index, point, parameters, arguments)                                 \
     VKAPI_ATTR void VKAPI_CALL pm_##name parameters;
 PM_NEWER_DRAWS(PM_HOOK_DECLARE)
 #undef PM_HOOK_DECLARE

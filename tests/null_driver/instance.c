@@ -298,6 +298,13 @@ static VKAPI_ATTR void VKAPI_CALL draw_indirect2(VkCommandBuffer buffer, const v
                                                                        0);
 }
 
+static VKAPI_ATTR void VKAPI_CALL dispatch_indirect2(VkCommandBuffer buffer, const void *info)
+{
+    (void)info;
+    ((PFN_vkCmdDispatchIndirect)find_entry("vkCmdDispatchIndirect")->function)(buffer,
+                                                                               VK_NULL_HANDLE, 0);
+}
+
 static VKAPI_ATTR void VKAPI_CALL draw_byte_count2(VkCommandBuffer buffer, uint32_t instances,
                                                    uint32_t first, const void *info,
                                                    uint32_t offset, uint32_t stride)
@@ -329,6 +336,8 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL pm_null_vkGetDeviceProcAddr(VkDevice de
     for (size_t i = 0; i < sizeof indirect2 / sizeof indirect2[0]; i++)
         if (strcmp(pName, indirect2[i]) == 0)
             return (PFN_vkVoidFunction)draw_indirect2;
+    if (strcmp(pName, "vkCmdDispatchIndirect2KHR") == 0)
+        return (PFN_vkVoidFunction)dispatch_indirect2;
     if (strcmp(pName, "vkWaitForPresent2KHR") == 0)
         return (PFN_vkVoidFunction)wait_for_present2;
     const struct pm_null_entry *entry = find_entry(pName);

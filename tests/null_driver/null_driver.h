@@ -31,9 +31,9 @@
  * else VK_ERROR_OUT_OF_DEVICE_MEMORY
  *
  * vkCmdEndRendering2KHR, vkCmdBeginTransformFeedback2EXT, vkCmdEndTransformFeedback2EXT,
- * vkWaitForPresent2KHR and the draws of VK_KHR_device_address_commands are there too, though the
- * headers do not have them; they are recorded as the older ones, indirect draws of all kinds as
- * vkCmdDrawIndirect of nothing.
+ * vkWaitForPresent2KHR and the draws and the dispatch of VK_KHR_device_address_commands are there
+ * too, though the headers do not have them; they are recorded as the older ones, indirect draws of
+ * all kinds as vkCmdDrawIndirect of nothing.
  *
  * It knows structures of features that the headers do not: struct pm_null_future_features, and
  * VK_KHR_maintenance9's, struct pm_null_maintenance9_features.

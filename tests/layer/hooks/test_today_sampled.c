@@ -2,7 +2,9 @@
  * sampled. (Where specialized shaders are in use: tests/layer/shader/test_today.c.) */
 #include "tests/layer/hooks/every_call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct pm_harness h;
 
@@ -136,11 +138,67 @@ static void nested_command_buffers(void **state)
     pm_harness_close(&h);
 }
 
+/* Draws and the dispatch of VK_KHR_device_address_commands, by their names: the headers do not have
+ * them. */
+static void calls_by_address(void **state)
+{
+    (void)state;
+    typedef void(VKAPI_PTR * by_info)(VkCommandBuffer, const void *);
+    typedef void(VKAPI_PTR * by_bytes)(VkCommandBuffer, uint32_t, uint32_t, const void *, uint32_t,
+                                       uint32_t);
+    static const struct {
+        const char *name, *recorded;
+    } ways[] = {
+        {"vkCmdDrawIndirect2KHR", "vkCmdDrawIndirect"},
+        {"vkCmdDrawIndexedIndirect2KHR", "vkCmdDrawIndirect"},
+        {"vkCmdDrawIndirectCount2KHR", "vkCmdDrawIndirect"},
+        {"vkCmdDrawIndexedIndirectCount2KHR", "vkCmdDrawIndirect"},
+        {"vkCmdDrawMeshTasksIndirect2EXT", "vkCmdDrawIndirect"},
+        {"vkCmdDrawMeshTasksIndirectCount2EXT", "vkCmdDrawIndirect"},
+        {"vkCmdDispatchIndirect2KHR", "vkCmdDispatchIndirect"},
+        {"vkCmdDrawIndirectByteCount2EXT", "vkCmdDrawIndirectByteCountEXT"},
+    };
+    static const uint64_t info[16];
+    every_call_enable();
+    pm_harness_open(&h, NULL);
+    const VkPipeline graphics = pm_harness_make_graphics(&h);
+    const VkPipeline compute = pm_harness_make_compute(&h);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
+        const bool dispatch = strstr(ways[i].name, "Dispatch") != NULL;
+        const PFN_vkVoidFunction call = vkGetDeviceProcAddr(h.device, ways[i].name);
+        assert_non_null(call);
+        pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        if (!dispatch)
+            pm_harness_begin_pass(&h, buffer);
+        h.vk.CmdBindPipeline(
+            buffer, dispatch ? VK_PIPELINE_BIND_POINT_COMPUTE : VK_PIPELINE_BIND_POINT_GRAPHICS,
+            dispatch ? compute : graphics);
+        const uint64_t position = h.driver->position();
+        if (strstr(ways[i].name, "ByteCount") != NULL)
+            ((by_bytes)call)(buffer, 1, 0, info, 0, 4);
+        else
+            ((by_info)call)(buffer, info);
+        char expected[128], *calls = pm_calls_on(h.driver, position, buffer);
+        snprintf(expected, sizeof expected, "vkCmdBindPipeline %s vkCmdBindPipeline ",
+                 ways[i].recorded);
+        assert_string_equal(calls, expected);
+        free(calls);
+        if (!dispatch)
+            h.vk.CmdEndRenderPass(buffer);
+        pm_harness_run(&h, buffer);
+    }
+    h.vk.DestroyPipeline(h.device, graphics, NULL);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(calls_of_today),
         PM_LAYERED_TEST(nested_command_buffers),
+        PM_LAYERED_TEST(calls_by_address),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

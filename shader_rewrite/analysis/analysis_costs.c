@@ -187,6 +187,7 @@ enum pm_cost_class pm_cost_class(const struct pm_float_permission *permission,
     case SpvOpVariable:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
+    case SpvOpRawAccessChainNV:
     case SpvOpSampledImage:
     case SpvOpImage:
     case SpvOpCopyObject:

@@ -104,6 +104,7 @@ static bool is_pure(const struct pm_ir_instr *instr)
     case SpvOpUndef:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
+    case SpvOpRawAccessChainNV:
     case SpvOpArrayLength:
     case SpvOpImageTexelPointer:
         return true;

@@ -80,7 +80,8 @@ static bool is_read(const struct pm_ir_instr *instr)
     if (instr->opcode == SpvOpImageRead || instr->opcode == SpvOpImageSparseRead)
         return false;
     return instr->opcode == SpvOpLoad || instr->opcode == SpvOpAccessChain ||
-           instr->opcode == SpvOpInBoundsAccessChain || instr->opcode == SpvOpSampledImage ||
+           instr->opcode == SpvOpInBoundsAccessChain || instr->opcode == SpvOpRawAccessChainNV ||
+           instr->opcode == SpvOpSampledImage ||
            pm_ir_opcode_is_core(instr->opcode, PM_IR_OP_IMAGE_READ);
 }
 

@@ -106,6 +106,8 @@ static uint8_t does(const struct marking *m, const struct pm_ir_instr *instr)
         if (!is_local(pm_ir_operand_instr(instr, 0)))
             return WRITES;
         return pm_volatile_is(pm_ir_operand_instr(instr, 1)) ? WAITS : 0;
+    case SpvOpRawAccessChainNV: /* the optimizer keeps it, not knowing that it does nothing */
+        return WRITES;
     default:
         return access.writes || access.stops ? WRITES : 0;
     }

@@ -122,6 +122,7 @@ static bool is_made_pointer(const struct pm_ir_instr *instr)
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
     case SpvOpPtrAccessChain:
+    case SpvOpRawAccessChainNV:
         return true;
     case SpvOpCopyObject:
     case SpvOpBitcast:

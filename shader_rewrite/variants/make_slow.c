@@ -42,6 +42,7 @@ static const struct pm_ir_instr *root_of(const struct pm_ir_instr *instr)
             return instr;
         case SpvOpAccessChain:
         case SpvOpInBoundsAccessChain:
+        case SpvOpRawAccessChainNV:
         case SpvOpCopyObject:
         case SpvOpSampledImage:
         case SpvOpImage:

@@ -31,6 +31,7 @@ static bool can_be_remade(const struct pm_ir_instr *instr)
     switch (instr->opcode) {
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
+    case SpvOpRawAccessChainNV:
     case SpvOpCopyObject:
     case SpvOpSampledImage:
     case SpvOpImage:

@@ -92,31 +92,45 @@ static void test_pack_elements(void **state)
     subject_finish(&s);
 }
 
-/* A read whose result is multiplied with zero is not done: the factor's zero goes backward. */
+/* A read whose result is multiplied with zero is not done: the factor's zero goes backward. So it
+ * is of what is addressed by bytes, as translation layers do on NVIDIA's drivers. */
 static void test_factor_kills_read(void **state)
 {
     (void)state;
-    static const char body[] = "%scale = OpExtInst %float %glsl FMax %v1 %f0\n"
-                               "%where = OpConvertFToU %uint %v0\n"
-                               "%pr = OpAccessChain %element %in %u0 %where\n"
-                               "%read = OpLoad %float %pr\n"
-                               "%normal = OpFSub %float %read %f1\n"
-                               "%scaled = OpFMul %float %normal %scale\n"
-                               "%result = OpFAdd %float %scaled %f7\n";
-    struct subject s = subject_assemble("", "", "", body);
-    uint32_t candidate = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
-    s.zero[candidate] = 1;
-    struct pm_zero_profile profile;
-    struct pm_specialize_zero_info info = subject_info(&s, &profile);
-    info.take_all = true;
-    struct pm_specialized out = subject_specialize(&s, &info);
-    cJSON *root;
-    const cJSON *report = subject_report(&out, candidate, &root);
-    assert_int_equal(out.transforms, 1);
-    assert_int_equal(subject_number(report, "MemKilled"), 2); /* %v0 is for nothing else */
-    cJSON_Delete(root);
-    pm_specialized_finish(&out);
-    subject_finish(&s);
+    static const char capability[] = "OpCapability RawAccessChainsNV\n"
+                                     "OpExtension \"SPV_NV_raw_access_chains\"\n";
+    static const char body[] = "%%scale = OpExtInst %%float %%glsl FMax %%v1 %%f0\n"
+                               "%%where = OpConvertFToU %%uint %%v0\n"
+                               "%%bytes = OpShiftLeftLogical %%uint %%where %%u2\n"
+                               "%%pr = %s\n"
+                               "%%read = OpLoad %%float %%pr Aligned 4\n"
+                               "%%normal = OpFSub %%float %%read %%f1\n"
+                               "%%scaled = OpFMul %%float %%normal %%scale\n"
+                               "%%result = OpFAdd %%float %%scaled %%f7\n";
+    static const char *const chains[] = {
+        "OpAccessChain %element %in %u0 %where",
+        "OpRawAccessChainNV %element %in %u0 %u0 %bytes RobustnessPerComponentNV",
+        "OpRawAccessChainNV %element %in %u264 %where %u0 RobustnessPerElementNV",
+    };
+    for (uint32_t c = 0; c < 3; c++) {
+        char text[1024];
+        snprintf(text, sizeof(text), body, chains[c]);
+        struct subject s = subject_assemble(capability, "", "", text);
+        uint32_t candidate = subject_candidate(&s, SpvOpExtInst, GLSL_FMAX);
+        s.zero[candidate] = 1;
+        struct pm_zero_profile profile;
+        struct pm_specialize_zero_info info = subject_info(&s, &profile);
+        info.take_all = true;
+        struct pm_specialized out = subject_specialize(&s, &info);
+        cJSON *root;
+        const cJSON *report = subject_report(&out, candidate, &root);
+        assert_int_equal(out.transforms, 1);
+        /* %v0 is for nothing else */
+        assert_int_equal(subject_number(report, "MemKilled"), 2);
+        cJSON_Delete(root);
+        pm_specialized_finish(&out);
+        subject_finish(&s);
+    }
 }
 
 /* Of two early values whose uses are in one loop both are taken: the second check's region spans

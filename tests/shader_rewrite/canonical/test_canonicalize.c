@@ -479,6 +479,20 @@ static void test_newer_modes(void **state)
     }
 }
 
+/* Buffers that are addressed by bytes: each address stays what it is. */
+static void test_raw_chains(void **state)
+{
+    (void)state;
+    struct pm_words out = canonical_of("raw_chains.spvasm", NULL, 0);
+    assert_int_equal(pm_test_count(&out, "OpFunctionCall"), 0);
+    assert_int_equal(pm_test_count(&out, "OpRawAccessChainNV"), 3);
+    assert_int_equal(pm_test_count(&out, "RobustnessPerComponentNV"), 2);
+    assert_int_equal(pm_test_count(&out, "RobustnessPerElementNV"), 1);
+    assert_int_equal(pm_test_count(&out, "Aligned 4"), 3);
+    assert_idempotent(&out);
+    pm_words_finish(&out);
+}
+
 /* What says whether a shader's tests may come before it. */
 static void test_facts(void **state)
 {
@@ -539,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_corpus),
         cmocka_unit_test(test_bitcasts),
         cmocka_unit_test(test_newer_modes),
+        cmocka_unit_test(test_raw_chains),
         cmocka_unit_test(test_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

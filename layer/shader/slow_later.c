@@ -36,28 +36,38 @@ void pm_slow_later_destroy(struct pm_slow_later *later)
     free(later);
 }
 
-static void say_dropped(const struct pm_slow_later *later, const struct pm_slow_twin *twin,
-                        uint64_t number)
-{
-    char key[PM_SHADER_KEY_TEXT];
-    pm_shader_key_format(&twin->of->shader->original, key);
-    pm_log_info(later->device->instance->log,
-                "heartbeat %" PRIu64 ": the variant of shader %.12s that turned slow is dropped",
-                number, key);
-}
-
-/* Those that are not bound in the game's place any more; of a contest's most lose. */
-static void look(struct pm_slow_later *later, bool says, uint64_t number)
+/* One that is not bound in the game's place any more and was not told yet; of a contest's most
+ * lose, and are not to be. false: there is none. */
+static bool next_dropped(struct pm_slow_later *later, struct pm_shader_key *shader)
 {
     pthread_mutex_lock(&later->lock);
-    for (struct pm_slow_twin *twin = later->twins; twin; twin = twin->next) {
+    struct pm_slow_twin *twin = later->twins;
+    for (; twin; twin = twin->next) {
         if (twin->told || !atomic_load(&twin->of->dropped))
             continue;
         twin->told = true;
-        if (says && !twin->of->measured)
-            say_dropped(later, twin, number);
+        if (!twin->of->measured)
+            break;
     }
+    if (twin)
+        *shader = twin->of->shader->original;
     pthread_mutex_unlock(&later->lock);
+    return twin != NULL;
+}
+
+/* Says of them without the lock, which binds take: a log takes as long as a file does. */
+static void look(struct pm_slow_later *later, bool says, uint64_t number)
+{
+    struct pm_shader_key shader;
+    while (next_dropped(later, &shader)) {
+        char key[PM_SHADER_KEY_TEXT];
+        pm_shader_key_format(&shader, key);
+        if (says)
+            pm_log_info(later->device->instance->log,
+                        "heartbeat %" PRIu64
+                        ": the variant of shader %.12s that turned slow is dropped",
+                        number, key);
+    }
 }
 
 void pm_slow_later_heartbeat(struct pm_slow_later *later, uint64_t number)

@@ -351,8 +351,7 @@ void pm_trials_watch(struct pm_trials *trials, struct pm_candidate *candidate, b
         pm_candidate_log(trials->device, candidate->shader, candidate->verdict(candidate, false));
 }
 
-/* What is used is timed beside the original again. Under the lock. */
-static void time_again(struct pm_trial *trial)
+void pm_trial_time_again(struct pm_trial *trial)
 {
     trial->again = true;
     for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
@@ -377,7 +376,7 @@ void pm_trial_try_again(struct pm_trial *trial, const char *why)
     pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
     atomic_store(&trial->cost.expected, 0);
     trial->outcome = PM_GOES_ON;
-    time_again(trial);
+    pm_trial_time_again(trial);
 }
 
 /* Whether what is used is due. Under the lock. */
@@ -386,41 +385,6 @@ static bool is_due(const struct pm_trial *trial, uint64_t heartbeat)
     const bool known = trial->scenes & pm_trials_scene(trial->owner);
     return trial->outcome == PM_FASTER && trial->first->again != NULL &&
            heartbeat >= trial->tried_at + (known ? trial->retry : (uint32_t)NEW_SCENE);
-}
-
-/* Under the lock. */
-static bool is_to_be_glanced_at(const struct pm_trial *trial, uint64_t idle)
-{
-    /* Nothing is to disturb what --ab compares. */
-    return trial->outcome == PM_FASTER && !trial->again && trial->first->again != NULL &&
-           trial->owner->device->ab == NULL && idle >= trial->glance.wait;
-}
-
-/* Under the lock. */
-static void begin_glance(struct pm_trial *trial)
-{
-    /* What pairs cost that had the original beside them is not what those cost that have not. */
-    if (!trial->glance.told)
-        atomic_store(&trial->cost.expected, 0);
-    const int64_t charged = pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
-    if (charged < 0)
-        return;
-    pm_glance_begin(&trial->glance, charged, pm_trial_uses(trial), pm_trial_lot(trial));
-    for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
-        atomic_store(&trial->tracks[i].seen, false);
-    time_again(trial);
-}
-
-void pm_trial_end_glance(struct pm_trial *trial)
-{
-    if (!pm_glance_is_on(&trial->glance))
-        return;
-    atomic_store(&trial->over, true);
-    pm_budget_return(&trial->owner->budget, pm_glance_end(&trial->glance));
-    trial->again = false;
-    for (struct pm_candidate *c = trial->first; c != NULL; c = c->next)
-        c->glanced(c);
-    pm_trial_set_awake(trial, false);
 }
 
 /* It cannot be told from the original now, but was faster before: it stays. Under the lock. */
@@ -541,8 +505,7 @@ static void look_at(struct pm_trial *trial, uint64_t heartbeat)
             pm_trial_end_glance(trial);
         return;
     }
-    if (is_to_be_glanced_at(trial, idle))
-        begin_glance(trial);
+    pm_trial_glance(trial, idle);
     if (atomic_load(&trial->over) || idle < (awake ? IDLE : trial->sleep))
         return;
     if (awake)
@@ -568,6 +531,7 @@ void pm_trials_heartbeat(struct pm_trials *trials, uint64_t heartbeat)
     const uint32_t looks = atomic_exchange(&trials->looks_due, 0);
     if (looks > 0)
         pm_budget_frames(&trials->budget, looks * TRIAL_LOOK, pm_now());
+    pm_trials_look_around(trials);
     struct pm_trial *first = pm_sampling_is_paused(trials->device->sampling) ? NULL : trials->first;
     for (struct pm_trial *trial = first; trial != NULL; trial = trial->next)
         look_at(trial, pm_trials_now(trials));

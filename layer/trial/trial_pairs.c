@@ -357,22 +357,6 @@ static void measure(struct pm_trial *trial, const double *time)
     pthread_mutex_unlock(&trials->lock);
 }
 
-/* A pair of what is glanced at. Under the lock. */
-static void take_glance(struct pm_trial *trial, const struct trial_pair *pair)
-{
-    switch (pm_glance_take(&trial->glance, pair->time[1] > pair->time[0], pair->charged)) {
-    case PM_GLANCE_FAST:
-        pm_trial_end_glance(trial);
-        break;
-    case PM_GLANCE_GOES_ON:
-        pm_glance_go_on(&trial->glance, pm_trial_uses(trial), pm_trial_lot(trial));
-        break;
-    case PM_GLANCE_ALARM:
-        pm_trial_try_again(trial, ", since it seems to be slower");
-        break;
-    }
-}
-
 /* Of a use whose turn is not known: a first half was charged. */
 static bool is_second_half(const struct pm_timed *timed)
 {
@@ -393,13 +377,9 @@ static bool take_half(struct pm_trial *trial, struct trial_track *track, struct 
     if (whole)
         settle(trial, track, pair);
     if (whole && glanced)
-        take_glance(trial, pair);
-    if (!whole && glanced && timed->inherited && is_second_half(timed)) {
-        if (pm_glance_is_odd(&trial->glance))
-            pm_trial_end_glance(trial);
-        else
-            pm_glance_go_on(&trial->glance, pm_trial_uses(trial), pm_trial_lot(trial));
-    }
+        pm_trial_take_glance(trial, pair);
+    if (!whole && glanced && timed->inherited && is_second_half(timed))
+        pm_trial_take_odd_glance(trial);
     pthread_mutex_unlock(&trial->owner->lock);
     return whole && !glanced;
 }

@@ -1,6 +1,6 @@
 /*
- * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_pairs.c
- * times and judges them, executed_passes.c has the uses that secondary command buffers take part
+ * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_glance.c
+ * glances at what they found faster, trial_pairs.c times and judges them, executed_passes.c has the uses that secondary command buffers take part
  * in, trial_report.c says how they stand, trial_spent.c keeps the memory of
  * those that are over for the next. Private to layer/trial/.
  *
@@ -124,6 +124,7 @@ struct pm_trials {
     struct pm_trial *spare;    /* empty ones */
     struct pm_trials_sum past; /* of those that were emptied */
     bool unreported;
+    uint32_t glances_left; /* at draws, that may begin at this look; under the lock */
     _Atomic uint32_t looks_due; /* at who is idle */
     struct pm_budget budget;
     _Atomic bool said_alone;                     /* that A-Z testing leaves the program alone */
@@ -180,9 +181,24 @@ void pm_trial_set_awake(struct pm_trial *trial, bool awake);
 /* What is used is tried again; why: for the log. */
 void pm_trial_try_again(struct pm_trial *trial, const char *why);
 
+/* What is used is timed beside the original again. */
+void pm_trial_time_again(struct pm_trial *trial);
+
+/* A look at all trials begins: how many glances may. */
+void pm_trials_look_around(struct pm_trials *trials);
+
+/* Begins a glance at what is used, where it is time, since nothing was timed for so many
+ * heartbeats. */
+void pm_trial_glance(struct pm_trial *trial, uint64_t idle);
+
 /* Where it is glanced at it is not any more: nothing is known, or it is still faster. What was
  * charged for times that are not there is given back. */
 void pm_trial_end_glance(struct pm_trial *trial);
+
+/* A pair of what is glanced at; or a second half of a use that secondary command buffers take part
+ * in has no first one of its size. */
+void pm_trial_take_glance(struct pm_trial *trial, const struct trial_pair *pair);
+void pm_trial_take_odd_glance(struct pm_trial *trial);
 
 /* The scene that is drawn now, as a bit of pm_trial.scenes. */
 uint64_t pm_trials_scene(const struct pm_trials *trials);

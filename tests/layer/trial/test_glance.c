@@ -73,8 +73,11 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    pm_pair_list_finish(&trials->first->pairs_seen);
-    free(trials->first);
+    for (struct pm_trial *trial = trials->first, *next; trial != NULL; trial = next) {
+        next = trial->next;
+        pm_pair_list_finish(&trial->pairs_seen);
+        free(trial);
+    }
     pm_budget_finish(&trials->budget);
     pthread_mutex_destroy(&trials->lock);
     pthread_mutex_destroy(&sampling.lock);
@@ -278,6 +281,46 @@ static void not_while_it_is_compared(void **state)
     assert_int_equal(game.awake, 0);
 }
 
+static void hear_any(struct pm_candidate *of)
+{
+    (void)of;
+}
+
+/* What is drawn with in one render pass is timed by that: another's lots would be noise. */
+static void what_shares_a_pass_takes_turns(void **state)
+{
+    (void)state;
+    enum { SHARE = 4, FRAMES = 16 * EVERY };
+    struct pm_candidate shares[SHARE];
+    uint32_t pairs[SHARE] = {0};
+    game.drawn = false;
+    for (uint32_t i = 0; i < SHARE; i++) {
+        shares[i] = (struct pm_candidate){
+            .key = pm_shader_key_compute("shares", (uint32_t[]){i}, 1),
+            .verdict = verdict,
+            .again = hear_any,
+            .glanced = hear_any,
+        };
+        pm_trials_watch(trials, &shares[i], false);
+    }
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        struct pm_timed timed[SHARE];
+        uint32_t count = 0;
+        run_frames(1);
+        for (uint32_t i = 0; i < SHARE; i++)
+            if (pm_trial_is_awake(shares[i].trial) &&
+                pm_trial_next_pass(&shares[i], 0, &timed[count])) {
+                pairs[i] += timed[count].charged > 0;
+                count++;
+            }
+        assert_in_range(count, 0, 1);
+        for (uint32_t i = 0; i < count; i++)
+            pm_trials_take(trials, &timed[i], timed[i].variant ? 90 : 100);
+    }
+    for (uint32_t i = 0; i < SHARE; i++)
+        assert_in_range(pairs[i], FRAMES / (EVERY + TRIAL_LOOK) - 1, FRAMES / EVERY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -292,6 +335,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_not_drawn_with_costs_little, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_budget_there_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_while_it_is_compared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_shares_a_pass_takes_turns, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

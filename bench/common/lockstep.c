@@ -1,5 +1,6 @@
 #include "bench/common/lockstep.h"
 
+#include "base/clock.h"
 #include "tools/common/launch.h"
 #include <errno.h>
 #include <math.h>
@@ -132,8 +133,8 @@ bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *erro
     return ok;
 }
 
-bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
-                      double *const *milliseconds, struct pm_error *error)
+bool pm_lockstep_draw_until(struct pm_side *sides, size_t count, const struct pm_rounds *rounds,
+                            double *const *milliseconds, size_t *drawn, struct pm_error *error)
 {
     struct pm_random random;
     struct pm_error stopping = {0};
@@ -141,16 +142,26 @@ bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
     if (!pm_lockstep_start(sides, count, error))
         return false;
     bool ok = true;
-    for (size_t i = 0; ok && i < rounds; i++) {
+    size_t i = 0;
+    for (; ok && i < rounds->most && (i < rounds->least || pm_now() < rounds->until); i++) {
         double round[PM_SIDES];
         ok = pm_lockstep_round(sides, count, &random, round, error);
         for (size_t side = 0; ok && side < count; side++)
             milliseconds[side][i] = round[side];
     }
+    *drawn = i;
     const bool stopped = pm_lockstep_stop(sides, count, &stopping);
     if (ok && !stopped)
         *error = stopping;
     return ok && stopped;
+}
+
+bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
+                      double *const *milliseconds, struct pm_error *error)
+{
+    const struct pm_rounds all = {.least = rounds, .most = rounds};
+    size_t drawn;
+    return pm_lockstep_draw_until(sides, count, &all, milliseconds, &drawn, error);
 }
 
 struct pm_paired pm_paired_ratio(const double *numerator, const double *denominator,

@@ -48,6 +48,14 @@ bool pm_lockstep_stop(struct pm_side *sides, size_t count, struct pm_error *erro
 bool pm_lockstep_draw(struct pm_side *sides, size_t count, size_t rounds,
                       double *const *milliseconds, struct pm_error *error);
 
+/* The same until a time (pm_now()), but no fewer rounds than `least`: how many, to *drawn. */
+struct pm_rounds {
+    size_t least, most;
+    int64_t until;
+};
+bool pm_lockstep_draw_until(struct pm_side *sides, size_t count, const struct pm_rounds *rounds,
+                            double *const *milliseconds, size_t *drawn, struct pm_error *error);
+
 /* ---- what is said of the ratios ---- */
 
 /* The trim of benchmarks that compare shaders: in a few blocks something else ran. */

@@ -3,7 +3,7 @@
  * (debug.slow_variants), and what is left of them once they were tried.
  *
  *   never_slower --piecemeal PIECEMEAL [--name NAME] [--frames N] [--skip N] [--block N]
- *                [--tried-frames N] [--sessions N] -- SCENE [ARGUMENT...]
+ *                [--tried-frames N] [--sessions N] [--seconds N] -- SCENE [ARGUMENT...]
  *
  * The scene is profiled, so that its shaders are known. Then, in sessions of `tried-frames` frames
  * with a player's settings, all bad variants are tried, until no trial goes on or `sessions` are
@@ -15,16 +15,23 @@
  * Behind each of these steps runs of the scene draw `frames` frames in turn (lockstep.h): two
  * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
  *
+ * All of it ends within `seconds` (600 unless told): a session that has not tried all when its part
+ * of them is over is told to end, and what draws in turn then has fewer frames. What each step
+ * needs at least it has whatever the time: the profile, 10 seconds of a session, and four blocks of
+ * frames. Which variants are undecided in the end, and which are slow and in use, is said on
+ * standard error.
+ *
  * Prints a row of a Markdown table: name; bad variants; how many of them were dropped in the
- * trials, and how many were left undecided; the largest share of its time that a session's trials
- * took, in percent; percent more a frame takes after them, with its 95 % interval; the same once
- * the variants turned slow; how many were dropped when tried again; the share of that; percent more
- * after that; and the noise, one run without the layer against the other. Ends with 0 if any was
- * dropped, no trial went on any more and nothing was used, all that turned slow were dropped, no
- * trials took more than half a percent, and frames take no longer afterwards: either their interval
- * lies below +1 %, or within the noise's.
+ * trials, and of how many that is not decided yet; the largest share of its time that a session's
+ * trials took, in percent; percent more a frame takes after them, with its 95 % interval; the same
+ * once the variants turned slow; how many were dropped when tried again; the share of that; percent
+ * more after that; and the noise, one run without the layer against the other. Ends with 0 if any
+ * was dropped, no trial went on any more and nothing was used, all that turned slow were dropped,
+ * no trials took more than half a percent, and frames take no longer afterwards: either their
+ * interval lies below +1 %, or within the noise's.
  */
 #include "base/buffer.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "bench/common/lockstep.h"
 #include "bench/common/session.h"
@@ -44,6 +51,9 @@ enum {
     VERDICT_BYTES = 1 << 20,
     SHADERS = 256,
     KEY = 12,
+    LEAST_BLOCKS = 4,   /* that are compared */
+    LEAST_SECONDS = 10, /* that a session is played */
+    TIME_OVER = 124,    /* timeout(1) */
     NONE = 0,
     NONE_AGAIN = 1,
     LAYER = 2,
@@ -53,8 +63,11 @@ enum {
 struct options {
     struct pm_session_options session;
     const char *name;
-    uint64_t tried_frames, sessions;
+    uint64_t tried_frames, sessions, seconds;
 };
+
+/* Of the time, what is over behind each step. */
+static const double until_tried = 0.3, until_compared = 0.4, until_turned = 0.5, until_again = 0.85;
 
 struct keys {
     char keys[SHADERS][KEY + 1];
@@ -65,7 +78,7 @@ struct keys {
 struct seen {
     struct keys made, dropped, used; /* by the original's key */
     struct keys undecided;           /* by the variant's: what was said of it last */
-    size_t going_on;                 /* trials that the latest session left */
+    struct keys going_on;            /* likewise: trials that the latest session left */
     double share;                    /* percent, of trials */
 };
 
@@ -73,7 +86,15 @@ struct slower {
     const struct options *options;
     char log[96], log_set[128];
     double *times[SIDES];
+    int64_t begun_at; /* pm_now() */
 };
+
+/* When so much of the time is over: pm_now(). */
+static int64_t time_of(const struct slower *slower, double share)
+{
+    return slower->begun_at +
+           (int64_t)(share * (double)slower->options->seconds * (double)PM_SECOND);
+}
 
 static double percent(double ratio)
 {
@@ -120,9 +141,10 @@ static void read_trial(const char *line, struct seen *seen)
     const char *shader = strstr(line, of);
     const bool goes_on = strstr(line, " was not over after ") != NULL;
     char key[KEY + 1];
-    seen->going_on += goes_on;
     if (!shader || sscanf(shader + sizeof(of) - 1, "%12[0-9a-f]", key) != 1)
         return;
+    if (goes_on)
+        add_key(&seen->going_on, key);
     if (strstr(shader, " undecided: tried again later"))
         add_key(&seen->undecided, key);
     else if (goes_on || strstr(line, " tried a "))
@@ -139,7 +161,7 @@ static bool read_log(const char *path, struct seen *seen, struct pm_error *error
                        "%s: the layer was not there, or could not write (was BUILD built anew "
                        "meanwhile?)",
                        path);
-    seen->going_on = 0;
+    seen->going_on.count = 0;
     while (fgets(line, sizeof(line), file)) {
         char key[KEY + 1];
         double share;
@@ -197,15 +219,20 @@ static void add_layer(const struct slower *slower, const char *kinds, struct pm_
     pm_words_add(words, "--");
 }
 
-/* A session at the scene's own speed. */
-static bool play(const struct slower *slower, struct seen *seen, struct pm_error *error)
+/* A session at the scene's own speed, for so long at most. */
+static bool play(const struct slower *slower, double seconds, struct seen *seen,
+                 struct pm_error *error)
 {
     const struct pm_session_options *session = &slower->options->session;
     struct pm_words words = {0};
-    char frames[24];
+    char frames[24], most[24];
     int status;
     snprintf(frames, sizeof(frames), "%llu", (unsigned long long)slower->options->tried_frames);
+    snprintf(most, sizeof(most), "%.0f", fmax(seconds, LEAST_SECONDS));
     add_layer(slower, timed, &words);
+    const char *const within[] = {"timeout", "--foreground", "-s", "TERM", "-k", "30", most};
+    for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++)
+        pm_words_add(&words, within[i]);
     for (int i = 0; i < session->scene_count; i++)
         pm_words_add(&words, session->scene[i]);
     pm_words_add(&words, "--quiet");
@@ -213,7 +240,7 @@ static bool play(const struct slower *slower, struct seen *seen, struct pm_error
     pm_words_add(&words, frames);
     return pm_launch_wait((char *const *)words.items, &status, error) &&
            pm_lockstep_goes_on(error) &&
-           (status == 0 ||
+           (status == 0 || status == TIME_OVER ||
             pm_fail(error, PM_ERROR_STATE, "%s ended with %d while variants were tried",
                     session->scene[0], status)) &&
            read_log(slower->log, seen, error);
@@ -224,19 +251,23 @@ static bool play(const struct slower *slower, struct seen *seen, struct pm_error
 static bool play_until_told(const struct slower *slower, bool turned, struct seen *seen,
                             struct pm_error *error)
 {
+    const double share = turned ? until_again : until_tried;
     for (uint64_t i = 0; i < slower->options->sessions; i++) {
-        if (!play(slower, seen, error))
+        const double left = (double)(time_of(slower, share) - pm_now()) / (double)PM_SECOND;
+        if (i > 0 && left < LEAST_SECONDS)
+            break;
+        if (!play(slower, left, seen, error))
             return false;
         if (seen->made.count > 0 &&
-            (turned ? count_dropped(seen) == seen->made.count : seen->going_on == 0))
+            (turned ? count_dropped(seen) == seen->made.count : seen->going_on.count == 0))
             break;
     }
     return seen->made.count > 0 || pm_fail(error, PM_ERROR_STATE, "no variant was made");
 }
 
 /* Runs in turn: how much longer frames take with the layer. */
-static bool compare(const struct slower *slower, const char *kinds, struct pm_paired *cost,
-                    struct pm_paired *noise, struct pm_error *error)
+static bool compare(const struct slower *slower, const char *kinds, double share,
+                    struct pm_paired *cost, struct pm_paired *noise, struct pm_error *error)
 {
     const struct pm_session_options *session = &slower->options->session;
     struct pm_side sides[SIDES] = {0};
@@ -247,9 +278,14 @@ static bool compare(const struct slower *slower, const char *kinds, struct pm_pa
         pm_session_original(session, &words);
         memcpy(sides[side].words, words.items, sizeof(words.items));
     }
-    if (!pm_lockstep_draw(sides, SIDES, session->frames, slower->times, error))
+    const uint64_t skip = session->skip;
+    const struct pm_rounds rounds = {.least = skip + LEAST_BLOCKS * session->block,
+                                     .most = session->frames,
+                                     .until = time_of(slower, share)};
+    size_t drawn;
+    if (!pm_lockstep_draw_until(sides, SIDES, &rounds, slower->times, &drawn, error))
         return false;
-    const uint64_t skip = session->skip, count = session->frames - skip;
+    const uint64_t count = drawn - skip;
     const double *none = slower->times[NONE] + skip, *again = slower->times[NONE_AGAIN] + skip;
     double *mean = calloc(count, sizeof(*mean));
     if (!mean)
@@ -314,13 +350,41 @@ static bool no_longer(const struct step *step)
     return cost->high < 1.01 || (cost->high <= noise->high && cost->low >= noise->low);
 }
 
+/* Which of them. */
+static void say_keys(const struct options *options, const char *what, const struct keys *keys)
+{
+    for (size_t i = 0; i < keys->count; i++)
+        fprintf(stderr, "never_slower: %s: %s: %s\n", options->name, what, keys->keys[i]);
+}
+
+/* Undecided, or still tried when the last session ended. */
+static struct keys not_decided(const struct seen *seen)
+{
+    struct keys keys = seen->undecided;
+    for (size_t i = 0; i < seen->going_on.count; i++)
+        add_key(&keys, seen->going_on.keys[i]);
+    return keys;
+}
+
+static void say_left(const struct options *options, const struct seen *tried,
+                     const struct seen *again)
+{
+    const struct keys undecided = not_decided(tried), once_more = not_decided(again);
+    struct keys in_use = again->made;
+    for (size_t i = 0; i < again->dropped.count; i++)
+        remove_key(&in_use, again->dropped.keys[i]);
+    say_keys(options, "undecided, the variant", &undecided);
+    say_keys(options, "turned slow and in use, the shader", &in_use);
+    say_keys(options, "turned slow and undecided, the variant", &once_more);
+}
+
 static int report(const struct options *options, const struct step *tried,
                   const struct step *turned, const struct step *again)
 {
     const struct pm_paired *noise = &again->noise;
     const size_t dropped = count_dropped(&tried->seen);
     printf("| %s | %zu | %zu | %zu | %.3f |", options->name, tried->seen.made.count, dropped,
-           tried->seen.undecided.count, tried->seen.share);
+           not_decided(&tried->seen).count, tried->seen.share);
     print_paired(&tried->cost);
     print_paired(&turned->cost);
     printf(" %zu of %zu | %.3f |", count_dropped(&again->seen), again->seen.made.count,
@@ -328,7 +392,8 @@ static int report(const struct options *options, const struct step *tried,
     print_paired(&again->cost);
     print_paired(noise);
     printf("\n");
-    return tried->seen.used.count == 0 && tried->seen.going_on == 0 &&
+    say_left(options, &tried->seen, &again->seen);
+    return tried->seen.used.count == 0 && tried->seen.going_on.count == 0 &&
                    count_dropped(&again->seen) == again->seen.made.count &&
                    tried->seen.share <= 0.5 && again->seen.share <= 0.5 && no_longer(tried) &&
                    no_longer(again)
@@ -340,7 +405,7 @@ static int report(const struct options *options, const struct step *tried,
 static int measure(const struct options *options, struct pm_error *error)
 {
     struct pm_work_folder folder = {0};
-    struct slower slower = {.options = options};
+    struct slower slower = {.options = options, .begun_at = pm_now()};
     struct step tried = {0}, turned = {0}, again = {0};
     bool ok = pm_work_folder_create(&folder, error);
     for (int side = 0; ok && side < SIDES; side++) {
@@ -353,11 +418,11 @@ static int measure(const struct options *options, struct pm_error *error)
         pm_work_folder_enter(&folder);
     ok = ok && pm_session_train(&options->session, true, "", error) &&
          play_until_told(&slower, false, &tried.seen, error) &&
-         compare(&slower, timed, &tried.cost, &tried.noise, error) &&
+         compare(&slower, timed, until_compared, &tried.cost, &tried.noise, error) &&
          turn_verdicts(&folder, error) &&
-         compare(&slower, untimed, &turned.cost, &turned.noise, error) &&
+         compare(&slower, untimed, until_turned, &turned.cost, &turned.noise, error) &&
          play_until_told(&slower, true, &again.seen, error) &&
-         compare(&slower, timed, &again.cost, &again.noise, error);
+         compare(&slower, timed, 1, &again.cost, &again.noise, error);
     pm_work_folder_remove(&folder);
     for (int side = 0; side < SIDES; side++)
         free(slower.times[side]);
@@ -366,18 +431,24 @@ static int measure(const struct options *options, struct pm_error *error)
 
 int main(int argc, char **argv)
 {
-    enum { PIECEMEAL = 256, NAME, FRAMES, SKIP, BLOCK, TRIED_FRAMES, SESSIONS };
+    enum { PIECEMEAL = 256, NAME, FRAMES, SKIP, BLOCK, TRIED_FRAMES, SESSIONS, SECONDS };
     static const struct option known[] = {
-        {"piecemeal", 1, 0, PIECEMEAL}, {"name", 1, 0, NAME},
-        {"frames", 1, 0, FRAMES},       {"skip", 1, 0, SKIP},
-        {"block", 1, 0, BLOCK},         {"tried-frames", 1, 0, TRIED_FRAMES},
-        {"sessions", 1, 0, SESSIONS},   {0},
+        {"piecemeal", 1, 0, PIECEMEAL},
+        {"name", 1, 0, NAME},
+        {"frames", 1, 0, FRAMES},
+        {"skip", 1, 0, SKIP},
+        {"block", 1, 0, BLOCK},
+        {"tried-frames", 1, 0, TRIED_FRAMES},
+        {"sessions", 1, 0, SESSIONS},
+        {"seconds", 1, 0, SECONDS},
+        {0},
     };
     struct options options = {
         .session = {.frames = 900, .skip = 100, .block = 20, .train_frames = 10},
         .name = "scene",
         .tried_frames = 5000,
         .sessions = 6,
+        .seconds = 600,
     };
     struct pm_session_options *session = &options.session;
     bool good = true;
@@ -387,6 +458,7 @@ int main(int argc, char **argv)
                            : option == BLOCK        ? &session->block
                            : option == TRIED_FRAMES ? &options.tried_frames
                            : option == SESSIONS     ? &options.sessions
+                           : option == SECONDS      ? &options.seconds
                                                     : NULL;
         if (option == PIECEMEAL)
             session->piecemeal = optarg;
@@ -398,10 +470,12 @@ int main(int argc, char **argv)
     session->scene = argv + optind;
     session->scene_count = argc - optind;
     if (!good || !session->piecemeal || session->scene_count == 0 ||
-        session->frames <= session->skip) {
-        fprintf(stderr,
-                "usage: never_slower --piecemeal PIECEMEAL [--name NAME] [--frames N] [--skip N]\n"
-                "                    [--block N] [--tried-frames N] [--sessions N] -- SCENE...\n");
+        session->frames < session->skip + LEAST_BLOCKS * session->block) {
+        fprintf(
+            stderr,
+            "usage: never_slower --piecemeal PIECEMEAL [--name NAME] [--frames N] [--skip N]\n"
+            "                    [--block N] [--tried-frames N] [--sessions N] [--seconds N] -- "
+            "SCENE...\n");
         return 2;
     }
     struct pm_error error = {0};

@@ -15,7 +15,8 @@
 # longest; how many variants there were, how many were dropped, and the largest share that trials took of a session.
 #
 # BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. SIZE: of the scenes. FRAMES: that are compared.
-# TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
+# TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most; SECONDS_SCENE: how long all of a scene may take (600), and
+# what is undecided then is said. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
 # that profiles, and of each that tries. KEEP=FOLDER keeps the programs' logs. Ends with 1 if a scene is not as it should be.
 once=
 if [ "${1-}" = --record-once ]; then
@@ -109,7 +110,7 @@ fi
 for workload in "${scenes[@]}"; do
     scene_command "$workload" "$size"
     "$build/bench/never_slower" --piecemeal "$piecemeal" --name "$workload" --frames "${FRAMES:-900}" \
-        --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" -- "${command[@]}" 2>"$scratch/$workload.errors" || {
+        --tried-frames "${TRIED_FRAMES:-5000}" --sessions "$sessions" --seconds "${SECONDS_SCENE:-600}" -- "${command[@]}" 2>"$scratch/$workload.errors" || {
         result=1
         grep -E '^(never_slower|piecemeal run):|: (warning|error): ' "$scratch/$workload.errors" | tail -n 8 >&2 || true
     }

@@ -46,7 +46,14 @@ SCRIPT
 # A frame takes a millisecond by its own word.
 cat >"$scratch/scene" <<'SCRIPT'
 #!/bin/bash
-[ "${*: -1}" = --step ] || exit 0
+case ${*: -1} in
+--step) ;;
+5000)
+    [ -z "${LONG-}" ] || exec sleep 300
+    exit 0
+    ;;
+*) exit 0 ;;
+esac
 while read -r -n 1; do
     [ -z "${SLOW-}" ] || { touch "$SLOW" && sleep 2; }
     echo 1.0
@@ -74,8 +81,18 @@ says 0 '| scene | 2 | 2 | 0 | 0.400 |' made=1 made=2 dropped=1 slow=1 dropped=2 
 # The third was never tried.
 says 0 '| scene | 3 | 1 | 1 | 0.400 |' made=1 made=2 made=3 dropped=1 slow=1 undecided=2 undecided=2
 says 0 '| scene | 2 | 2 | 0 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=2 dropped=2 slow=2
-says 1 '| scene | 2 | 1 | 0 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=2 on=2
+says 1 '| scene | 2 | 1 | 1 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=2 on=2
+says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 dropped=1 slow=1 on=2
 says 1 'nothing was dropped' made=1 made=2 undecided=1 undecided=2
+
+# It ends though its scene does not, and says what it does not know.
+command=("${command[0]}" --seconds 1 "${command[@]:1}")
+session "$scratch/session-turned" made=1 made=2 dropped=1 on=2
+export LONG=yes
+begun=$SECONDS
+says 1 'never_slower: scene: turned slow and in use, the shader: 000000000002' made=1 made=2 dropped=1 slow=1 dropped=2 slow=2
+unset LONG
+[ $((SECONDS - begun)) -lt 200 ] || fail "of a second it took $((SECONDS - begun))"
 
 # Told to end while rounds are drawn, it says that, and nothing of the scene.
 session "$scratch/session" made=1 dropped=1 slow=1

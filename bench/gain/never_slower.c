@@ -89,7 +89,7 @@ struct slower {
     int64_t begun_at; /* pm_now() */
 };
 
-/* When so much of the time is over: pm_now(). */
+/* When so much of the time behind the profile is over: pm_now(). */
 static int64_t time_of(const struct slower *slower, double share)
 {
     return slower->begun_at +
@@ -405,7 +405,7 @@ static int report(const struct options *options, const struct step *tried,
 static int measure(const struct options *options, struct pm_error *error)
 {
     struct pm_work_folder folder = {0};
-    struct slower slower = {.options = options, .begun_at = pm_now()};
+    struct slower slower = {.options = options};
     struct step tried = {0}, turned = {0}, again = {0};
     bool ok = pm_work_folder_create(&folder, error);
     for (int side = 0; ok && side < SIDES; side++) {
@@ -416,8 +416,9 @@ static int measure(const struct options *options, struct pm_error *error)
     snprintf(slower.log_set, sizeof(slower.log_set), "log.file=%s", slower.log);
     if (ok)
         pm_work_folder_enter(&folder);
-    ok = ok && pm_session_train(&options->session, true, "", error) &&
-         play_until_told(&slower, false, &tried.seen, error) &&
+    ok = ok && pm_session_train(&options->session, true, "", error);
+    slower.begun_at = pm_now();
+    ok = ok && play_until_told(&slower, false, &tried.seen, error) &&
          compare(&slower, timed, until_compared, &tried.cost, &tried.noise, error) &&
          turn_verdicts(&folder, error) &&
          compare(&slower, untimed, until_turned, &turned.cost, &turned.noise, error) &&

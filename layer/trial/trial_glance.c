@@ -10,7 +10,10 @@
 #include "base/clock.h"
 #include <math.h>
 
-enum { LOOKS = 4 /* within which all may begin once */ };
+enum {
+    LOOKS = 4, /* within which all may begin once */
+    TURNS = 4, /* of so many times LOOKS glances may have one */
+};
 
 /* Nothing is to disturb what --ab compares. */
 static bool may_be_glanced_at(const struct pm_trial *trial)
@@ -22,9 +25,16 @@ static bool may_be_glanced_at(const struct pm_trial *trial)
 void pm_trials_look_around(struct pm_trials *trials)
 {
     uint32_t count = 0;
-    for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next)
+    for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
         count += !trial->compute && may_be_glanced_at(trial);
+        trials->glance_waits |=
+            pm_glance_is_on(&trial->glance) && atomic_load(&trial->glance.denied);
+    }
     trials->glances_left = (count + LOOKS - 1) / LOOKS;
+    trials->looks++;
+    atomic_store(&trials->glances_first,
+                 trials->glance_waits && trials->looks / LOOKS % TURNS == 0);
+    trials->glance_waits = false;
 }
 
 void pm_trial_glance(struct pm_trial *trial, uint64_t idle)
@@ -37,8 +47,10 @@ void pm_trial_glance(struct pm_trial *trial, uint64_t idle)
     if (!trial->glance.told)
         atomic_store(&trial->cost.expected, 0);
     const int64_t charged = pm_budget_begin(&trials->budget, &trial->cost, pm_now());
-    if (charged < 0)
+    if (charged < 0) {
+        trials->glance_waits = true;
         return;
+    }
     trials->glances_left -= !trial->compute;
     pm_glance_begin(&trial->glance, charged, pm_trial_uses(trial), pm_trial_lot(trial));
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++)

@@ -87,9 +87,11 @@ struct trial_track *pm_trial_track_of(struct pm_trial *trial, uint64_t what, uin
 /* What a pair is charged that begins; below 0: none may. */
 static int64_t charge_pair(struct pm_trial *trial, uint64_t heartbeat)
 {
-    if (!pm_glance_begin_pair(&trial->glance))
-        return -1;
     struct pm_glance *glance = &trial->glance;
+    if (!pm_glance_begin_pair(glance) ||
+        (!pm_glance_is_on(glance) &&
+         atomic_load_explicit(&trial->owner->glances_first, memory_order_relaxed)))
+        return -1;
     const int64_t prepaid = atomic_exchange(&glance->prepaid, 0);
     const int64_t charged =
         prepaid > 0 ? prepaid : pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());

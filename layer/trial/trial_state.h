@@ -1,8 +1,8 @@
 /*
  * A trial's state, and what its files share: trial.c begins, wakes and ends trials, trial_glance.c
- * glances at what they found faster, trial_pairs.c times and judges them, executed_passes.c has the uses that secondary command buffers take part
- * in, trial_report.c says how they stand, trial_spent.c keeps the memory of
- * those that are over for the next. Private to layer/trial/.
+ * glances at what they found faster, trial_pairs.c times and judges them, executed_passes.c has the
+ * uses that secondary command buffers take part in, trial_report.c says how they stand,
+ * trial_spent.c keeps the memory of those that are over for the next. Private to layer/trial/.
  *
  * Thread safety: "the poller's" is the thread's that reads the times; the rest is said at each
  * member.
@@ -124,7 +124,13 @@ struct pm_trials {
     struct pm_trial *spare;    /* empty ones */
     struct pm_trials_sum past; /* of those that were emptied */
     bool unreported;
-    uint32_t glances_left; /* at draws, that may begin at this look; under the lock */
+    /* Of glances (trial_glance.c): those at draws that may begin at this look; whether one had to
+     * wait for the budget at the latest; looks so far. Under the lock, these three. And whether
+     * other pairs wait for glances. */
+    uint32_t glances_left;
+    bool glance_waits;
+    uint32_t looks;
+    _Atomic bool glances_first;
     _Atomic uint32_t looks_due; /* at who is idle */
     struct pm_budget budget;
     _Atomic bool said_alone;                     /* that A-Z testing leaves the program alone */

@@ -321,6 +321,41 @@ static void what_shares_a_pass_takes_turns(void **state)
         assert_in_range(pairs[i], FRAMES / (EVERY + TRIAL_LOOK) - 1, FRAMES / EVERY);
 }
 
+/* A trial in each frame would have what there is of the budget before a look comes. */
+static void other_pairs_wait_for_glances(void **state)
+{
+    (void)state;
+    enum { TURN = EVERY, FRAMES = 8 * TURN };
+    struct pm_candidate other = {.key = pm_shader_key_compute("tried", (uint32_t[]){1}, 1),
+                                 .verdict = verdict};
+    uint32_t pairs = 0;
+    pm_trials_add(trials, &other, true);
+    game.drawn = false;
+    run_frames(TURN);
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        struct pm_timed timed;
+        pthread_mutex_lock(&trials->budget.lock); /* nothing is left of it when a look comes */
+        run_frames(1);
+        pthread_mutex_unlock(&trials->budget.lock);
+        pairs += pm_trial_next_call(&other, 1, &timed) && timed.charged > 0;
+    }
+    assert_false(pm_glance_is_on(&candidate.trial->glance));
+    assert_in_range(pairs, (FRAMES - 3 * TURN) / 2, (FRAMES - TURN) / 2);
+    /* It has its turn, and then there is nothing to wait for. */
+    pairs = 0;
+    for (uint32_t frame = 0; frame < 4 * TURN; frame++) {
+        struct pm_timed timed;
+        run_frames(1);
+        if (pm_trial_is_awake(candidate.trial) && pm_trial_next_call(&candidate, 1, &timed)) {
+            game.paired++;
+            pm_trials_take(trials, &timed, timed.variant ? 90 : 100);
+        }
+        pairs += pm_trial_next_call(&other, 1, &timed);
+    }
+    assert_true(game.paired > 0);
+    assert_in_range(pairs, 4 * TURN - 2 * TRIAL_LOOK, 4 * TURN);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -336,6 +371,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_budget_there_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_while_it_is_compared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_shares_a_pass_takes_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(other_pairs_wait_for_glances, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

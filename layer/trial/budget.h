@@ -13,6 +13,7 @@
  * Whoever asks first has what there is: of several trials in each frame the first in it has most
  * pairs until it is over. Turns would be worse: a trial of long pairs would hold all others to its
  * rate, and a glance, whose pairs follow each other within some heartbeats, would end before.
+ * Glances alone have a turn, where one had to wait (trial_glance.c).
  *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While

@@ -427,6 +427,8 @@ static int measure(const struct options *options, struct pm_error *error)
     pm_work_folder_remove(&folder);
     for (int side = 0; side < SIDES; side++)
         free(slower.times[side]);
+    if (!ok)
+        say_left(options, &tried.seen, &again.seen);
     return ok ? report(options, &tried, &turned, &again) : -1;
 }
 

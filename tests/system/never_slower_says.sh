@@ -84,6 +84,7 @@ says 0 '| scene | 2 | 2 | 0 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=
 says 1 '| scene | 2 | 1 | 1 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=2 on=2
 says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 dropped=1 slow=1 on=2
 says 1 'nothing was dropped' made=1 made=2 undecided=1 undecided=2
+says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 undecided=1 on=2
 
 # It ends though its scene does not, and says what it does not know.
 command=("${command[0]}" --seconds 1 "${command[@]:1}")

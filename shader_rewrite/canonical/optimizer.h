@@ -1,6 +1,7 @@
 /*
  * SPIRV-Tools' optimizer, which is C++ only, behind a C interface. Each step is a fixed list of
- * passes; whoever changes one raises PM_RECIPE_VERSION, and with it every shader key changes.
+ * passes; whoever changes one, or which points a module has, raises PM_RECIPE_VERSION, and with it
+ * every shader key changes.
  *
  * Thread safety: no state; any thread.
  */
@@ -11,7 +12,7 @@
 
 /* Of SPIRV-Tools 2025.1 (scripts/khronos.txt). docs/results/README.md says what each version
  * changed. */
-#define PM_RECIPE_VERSION 12
+#define PM_RECIPE_VERSION 13
 
 #ifdef __cplusplus
 extern "C" {

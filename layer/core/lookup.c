@@ -5,7 +5,8 @@
 #define EMPTY 0
 #define REMOVED UINT64_MAX
 #define SMALLEST 64
-/* A sparse table has so many slots a key at least, until it has this many in all (64 KiB). */
+/* A sparse table has so many slots a key at least, and one for each where its hash points, until it
+ * has this many in all (64 KiB). */
 #define SPARSE 16
 #define MOST_SPARSE 4096
 
@@ -68,11 +69,22 @@ static bool has_room(const struct pm_lookup *lookup, const struct pm_lookup_slot
     return slots != NULL && (lookup->taken + 1) * 2 <= slots->mask + 1;
 }
 
-static bool is_full(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots)
+/* Whether another key has the place that the key's hash points to. */
+static bool is_displaced(const struct pm_lookup_slots *slots, uint64_t key)
+{
+    const uint64_t found =
+        atomic_load_explicit(&slots->slot[home_of(slots, key)].key, memory_order_relaxed);
+    return found != EMPTY && found != REMOVED;
+}
+
+/* Whether a key that the table does not have is to be put into a larger one. */
+static bool is_full(const struct pm_lookup *lookup, const struct pm_lookup_slots *slots,
+                    uint64_t key)
 {
     const size_t count = (size_t)slots->mask + 1;
     return !has_room(lookup, slots) ||
-           (lookup->sparse && count < MOST_SPARSE && (lookup->used + 1) * SPARSE > count);
+           (lookup->sparse && count < MOST_SPARSE &&
+            ((lookup->used + 1) * SPARSE > count || is_displaced(slots, key)));
 }
 
 /* Into a larger one, always: one of the same size, where removed slots fill the table, would do for
@@ -153,10 +165,12 @@ bool pm_lookup_put(struct pm_lookup *lookup, uint64_t key, void *value)
     if (slot != NULL) {
         atomic_store_explicit(&slot->value, value, memory_order_release);
     } else {
-        if (slots == NULL || is_full(lookup, slots))
-            ok = grow(lookup) || has_room(lookup, slots);
-        if (ok) {
+        while (ok && (slots == NULL || is_full(lookup, slots, key))) {
+            ok = grow(lookup);
             slots = atomic_load_explicit(&lookup->slots, memory_order_relaxed);
+        }
+        ok = ok || has_room(lookup, slots);
+        if (ok) {
             lookup->taken += insert(slots, key, value);
             lookup->used++;
         }

@@ -17,6 +17,12 @@
  * PM_NEVER for p <= 0 (or NaN), 1 for p >= 1. */
 uint64_t pm_geometric(struct pm_random *random, double p);
 
+/* The same number in few instructions, where p is mostly the one before. It begins as zeros. */
+struct pm_geometric_scale {
+    double p, scale; /* for that p */
+};
+uint64_t pm_geometric_again(struct pm_random *random, struct pm_geometric_scale *scale, double p);
+
 /* ---- frame sampler and window ---- */
 
 enum pm_window_event { PM_WINDOW_NONE, PM_WINDOW_OPENED, PM_WINDOW_CLOSED };

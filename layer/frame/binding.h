@@ -185,6 +185,13 @@ static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *com
                                (binds & PM_BINDS_CAREFUL) != 0);
 }
 
+/* The same as pm_binding_stand in fewer instructions, for a pipeline with a proven variant for what
+ * is pushed, or NULL for one of which nobody need know that it is bound; where the short way for
+ * pushes is open and stays so, and there is nothing else to do. false: it is not so, and nothing
+ * was done. */
+bool pm_binding_stand_watched(struct pm_command *command, int point, uint64_t game,
+                              struct pm_pipeline *pipeline);
+
 /* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go
  * on to fit; NULL: nothing. Binds nothing yet. */
 void pm_binding_cover(struct pm_command *command, int point, enum pm_binding kind, uint64_t variant,
@@ -233,6 +240,12 @@ void pm_binding_instrument(struct pm_command *command, int point, const struct p
 
 /* Notes what the next call's push constants are, where they are known. */
 void pm_binding_sample_pushed(struct pm_command *command, int point);
+
+/* Whether a call at which the countdown was through has nothing to do with us: it was looked at for
+ * what shaders are owed, and not chosen, and its pipeline has nothing to count that with. Then the
+ * next is drawn. Else it is known from here on whether it is chosen, or pm_binding_sample finds
+ * out. */
+bool pm_binding_lets_by(struct pm_command *command, int point);
 
 /* A call at which the countdown of a recording that is sampled was through: draws the next, and
  * binds an instrumented variant where there is one and it is allowed, if the call is chosen or

@@ -143,6 +143,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     learn(command, once);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     command->executed_count = 0;
+    command->carries = false;
     command->begun = true;
     command->recordings++;
     command->once = once;
@@ -156,7 +157,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
     command->again = may_repeat || command->active != 0 ? PM_BEGINS_LONG : info->flags;
-    if (!command->touched)
+    if (!command->touched && !command->plain)
         return may_repeat;
     clear_bound(command);
     command->pass =
@@ -183,17 +184,21 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
     const bool holds = (command->use_count | command->hold_count | command->scratch.held) != 0;
     if (holds || !pm_command_begins_alike(command, info) ||
         (!atomic_load_explicit(&device->sampling->learned, memory_order_relaxed) &&
-         !pm_command_learn_again(command)))
+         !pm_command_learn_again(command, device->sampling)))
         return false;
     pm_command_begins_anew(command);
-    command->executed_count = 0;
-    command->active = 0;
-    command->active_queries = 0;
-    command->scene = PM_SCENE_NONE;
-    clear_bound(command);
-    command->area = 0;
+    if (command->touched || command->plain) {
+        command->carries = false;
+        command->active = 0;
+        command->active_queries = 0;
+        command->scene = PM_SCENE_NONE;
+        clear_bound(command);
+        command->area = 0;
+        /* From here on no recording begins that does not look at what this one follows. */
+        command->touched = false;
+    }
     pm_pushed_begin(&command->pushed, atomic_load_explicit(&device->watched, memory_order_acquire));
-    command->touched = command->pushed.wanted != 0;
+    command->plain = command->pushed.wanted == 0 && pm_binds_any(device, PM_BINDS_CAREFUL);
     return true;
 }
 
@@ -428,7 +433,7 @@ static void drop_holds(struct pm_command *command)
     for (uint32_t i = 0; i < command->hold_count; i++)
         pm_hold_release(command->holds[i]);
     command->hold_count = 0;
-    atomic_fetch_sub(&command->device->sampling->holding, 1);
+    pm_sampling_let_go(command->device->sampling);
 }
 
 void pm_command_drop(struct pm_command *command)
@@ -438,7 +443,7 @@ void pm_command_drop(struct pm_command *command)
     drop_twice(command);
     if (command->scratch.held != 0) {
         pm_scratch_memory_give_back(command->device->scratch, &command->scratch);
-        atomic_fetch_sub(&command->device->sampling->holding, 1);
+        pm_sampling_let_go(command->device->sampling);
     }
     if (command->use_count == 0)
         return;
@@ -446,7 +451,7 @@ void pm_command_drop(struct pm_command *command)
         pm_variant_release(command->uses[i].variant);
     command->use_count = 0;
     command->sampled = 0;
-    atomic_fetch_sub(&command->device->sampling->holding, 1);
+    pm_sampling_let_go(command->device->sampling);
 }
 
 void *pm_command_reserve(void *array, uint32_t count, uint32_t *capacity, size_t size)

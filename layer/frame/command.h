@@ -108,7 +108,7 @@ struct pm_pass_instance {
 /* A secondary command buffer that a recording executes (executed.h). */
 struct pm_executed {
     VkCommandBuffer handle;
-    uint32_t recording; /* its number */
+    uint32_t recording; /* its number; 0: that which it has when the primary is submitted */
     bool carries;       /* what is submitted with it */
 };
 
@@ -127,8 +127,9 @@ struct pm_command {
     double probability; /* that a call of the recording is chosen, while it is sampled */
     double times; /* `countdown` was drawn for so many calls for each that is chosen; the others are
                      for what shaders are owed (owed.h) */
-    bool owes;    /* they are owed what is chosen in the recording and cannot be sampled: it is for
-                     one submission */
+    struct pm_geometric_scale scale; /* of what it was drawn with */
+    bool owes; /* they are owed what is chosen in the recording and cannot be sampled: it is for
+                  one submission */
     bool secondary;
     bool begun;   /* at least once */
     bool touched; /* something may be otherwise than where a recording begins that nothing is known
@@ -143,7 +144,8 @@ struct pm_command {
                                     looked up elsewhere: queries, other shaders, a lost device */
     uint32_t active_queries;     /* whose result a variant could change */
     /* Nothing is sampled or timed in the recording and no pushes are followed, and nothing is
-     * active that could see a variant: what is bound may go to `lately`. It implies `touched`. */
+     * active that could see a variant: what is bound may go to `lately`. Where not `touched` that
+     * is all that the recording has left in the record. */
     bool plain;
     bool put_off; /* the next draw binds what stands, or the game's own pipeline (put_off.h) */
     struct pm_lately lately;
@@ -167,6 +169,7 @@ struct pm_command {
     uint32_t scene;                   /* that the last label in it began (scene.h) */
     struct pm_executed *executed;     /* secondary ones that concern its submission */
     uint32_t executed_count, executed_capacity;
+    bool carries;                /* one of them does */
     uint32_t recordings;         /* that were begun; not of all that are primary */
     _Atomic uint32_t submits;    /* since it began last; of a secondary one: of what executes it, of
                                     each recording two at most */
@@ -252,6 +255,7 @@ static inline __attribute__((always_inline)) void pm_command_begins_anew(struct 
 {
     if (command->secondary)
         command->recordings++;
+    command->executed_count = 0;
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
 }
 
@@ -269,29 +273,58 @@ pm_command_begin_again(struct pm_command *command, const VkCommandBufferBeginInf
 }
 
 /* Where that is not known yet: learns it from the recording that was. false: as above. */
-static inline bool pm_command_learn_again(const struct pm_command *command)
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_learn_again(const struct pm_command *command, struct pm_sampling *sampling)
 {
-    return (!command->once && atomic_load_explicit(&command->submits, memory_order_relaxed) != 1) ||
-           pm_sampling_learn_one(command->device->sampling);
+    if (__builtin_expect(command->once, 1) || PM_READ(uint32_t, command->submits) == 1)
+        return pm_sampling_learn_one(sampling);
+    return true;
 }
 static PM_FAST inline __attribute__((always_inline)) bool
-pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBeginInfo *info)
+pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBeginInfo *info,
+                          struct pm_sampling *sampling)
 {
     if (command->touched || !pm_command_begins_alike(command, info) ||
-        !pm_command_learn_again(command))
+        !pm_command_learn_again(command, sampling))
         return false;
     pm_command_begins_anew(command);
     return true;
 }
 
-/* The same as either for one whose record is touched, and which may follow what is pushed. */
+/* The same as pm_command_begin_again while every recording is tracked and none follows what is
+ * pushed: what it binds goes to `lately` from the begin on. */
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begin_careful(struct pm_command *command, const VkCommandBufferBeginInfo *info)
+{
+    if (command->touched || !pm_command_begins_alike(command, info))
+        return false;
+    pm_command_begins_anew(command);
+    command->lately.game[PM_GRAPHICS] = command->lately.game[PM_COMPUTE] = 0;
+    command->plain = true;
+    return true;
+}
+
+/* The same while these words of what is pushed are followed, and nothing has been. */
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begin_unpushed(struct pm_command *command, const VkCommandBufferBeginInfo *info,
+                          uint64_t watched)
+{
+    if (command->touched || command->pushed.layout != VK_NULL_HANDLE ||
+        command->pushed.wanted != watched || !pm_command_begins_alike(command, info))
+        return false;
+    pm_command_begins_anew(command);
+    return true;
+}
+
+/* The same as any of them for one whose record is touched, and which may follow what is pushed. */
 bool pm_command_begin_followed(struct pm_command *command, const VkCommandBufferBeginInfo *info);
 
 /* Draws the countdown of a recording that is sampled and holds no calls twice. */
 static inline void pm_command_count_down(struct pm_command *command)
 {
     command->times = command->owes ? pm_sampling_times(command->device->sampling) : 1;
-    command->countdown = pm_geometric(&command->random, command->probability * command->times);
+    command->countdown = pm_geometric_again(&command->random, &command->scale,
+                                            command->probability * command->times);
     command->drawn += command->countdown;
 }
 

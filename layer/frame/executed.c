@@ -17,33 +17,38 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
 }
 
 /* The record of what was executed; NULL: it is gone, or was recorded anew. */
-static struct pm_command *record_of(const struct pm_command *primary,
-                                    const struct pm_executed *executed)
+static inline struct pm_command *record_of(const struct pm_lookup *commands,
+                                           const struct pm_executed *executed)
 {
-    struct pm_command *command = pm_command_of(primary->device->sampling, executed->handle);
-    return command != NULL && command->recordings == executed->recording ? command : NULL;
+    struct pm_command *command = pm_lookup_find(commands, PM_KEY(executed->handle));
+    return command != NULL &&
+                   (executed->recording == 0 || command->recordings == executed->recording)
+               ? command
+               : NULL;
 }
 
 struct pm_command *pm_executed_at(const struct pm_command *primary, uint32_t i)
 {
     const struct pm_executed *executed = &primary->executed[i];
-    return executed->carries ? record_of(primary, executed) : NULL;
+    return executed->carries ? record_of(&primary->device->sampling->commands, executed) : NULL;
 }
 
-/* The recording is part of that submission, in which it may be several times. 0: it executes
- * nothing. */
+/* The recording is part of that submission, in which what it executes may be several times. 0: it
+ * executes nothing. */
 static void submit(struct pm_command *command, uint64_t submission)
 {
-    if (submission != 0 && atomic_exchange_explicit(&command->submission, submission,
-                                                    memory_order_relaxed) == submission)
-        return;
     const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
     if (before > 0)
         pm_sampling_learn(&command->device->sampling->again);
     /* Once is enough to know that what it executes is submitted again. */
-    for (uint32_t i = 0; before <= 1 && i < command->executed_count; i++) {
-        struct pm_command *secondary = record_of(command, &command->executed[i]);
-        if (secondary != NULL)
+    if (before > 1)
+        return;
+    const struct pm_lookup *commands = &command->device->sampling->commands;
+    const struct pm_executed *end = command->executed + command->executed_count;
+    for (const struct pm_executed *executed = command->executed; executed != end; executed++) {
+        struct pm_command *secondary = record_of(commands, executed);
+        if (secondary != NULL && atomic_exchange_explicit(&secondary->submission, submission,
+                                                          memory_order_relaxed) != submission)
             submit(secondary, submission);
     }
 }
@@ -66,6 +71,7 @@ static void remember(struct pm_command *primary, const struct pm_command *second
     if (executed == NULL)
         return;
     primary->executed = executed;
+    primary->carries |= carries;
     executed[primary->executed_count++] = (struct pm_executed){
         .handle = secondary->handle,
         .recording = secondary->recordings,
@@ -86,15 +92,9 @@ static void execute(struct pm_command *primary, const struct pm_command *seconda
 
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers)
 {
-    primary->touched = true;
-    /* What was bound is undefined from here on, and what ran is not known. */
     if (primary->pass.place != PM_PLACE_OUTSIDE)
         primary->pass.place = PM_PLACE_PASS;
-    for (int i = 0; i < PM_BIND_POINTS; i++)
-        primary->bound[i].pipeline = NULL;
-    primary->plain = false;
-    primary->lately = (struct pm_lately){.game = {0}};
-    pm_pushed_forget(&primary->pushed);
+    pm_command_forget_bound(primary);
     for (uint32_t i = 0; i < count; i++) {
         const struct pm_command *secondary = pm_command_of(primary->device->sampling, buffers[i]);
         if (secondary == NULL)

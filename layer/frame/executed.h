@@ -15,6 +15,37 @@
 /* Secondary command buffers were executed in the recording. */
 void pm_command_execute(struct pm_command *primary, uint32_t count, const VkCommandBuffer *buffers);
 
+/* The same in few instructions for one that names nothing of ours (pm_sampling.holding), where
+ * nothing is known of what is bound: notes which, for who wants to know whether the game keeps
+ * recordings. false: there is no room for that, and nothing was done. */
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_note_executed(struct pm_command *primary, VkCommandBuffer secondary)
+{
+    const uint32_t count = primary->executed_count;
+    if (__builtin_expect(count >= primary->executed_capacity, 0))
+        return false;
+    struct pm_executed *executed = &primary->executed[count];
+    primary->executed_count = count + 1;
+    executed->handle = secondary;
+    executed->recording = 0;
+    executed->carries = false;
+    return true;
+}
+
+/* What was bound and pushed in the recording is undefined from here on, and what ran is not known.
+ */
+static inline __attribute__((always_inline)) void
+pm_command_forget_bound(struct pm_command *primary)
+{
+    primary->touched = true;
+    primary->plain = false;
+    for (int i = 0; i < PM_BIND_POINTS; i++) {
+        primary->bound[i].pipeline = NULL;
+        primary->lately.game[i] = 0;
+    }
+    pm_pushed_forget(&primary->pushed);
+}
+
 /* The primary's recording is submitted once more, and what it executes with it, however often. */
 void pm_command_submit(struct pm_command *command);
 

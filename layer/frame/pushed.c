@@ -42,6 +42,34 @@ static const uint16_t sets_with[1 << PM_PUSHED_WINDOW] = {
     0xff00, 0xaa00, 0xcc00, 0x8800, 0xf000, 0xa000, 0xc000, 0x8000,
 };
 
+/* What is watched in the window has these values from now on. Whether it fits. */
+static bool expect(struct pm_pushed *pushed, const struct pm_watch *watch, const void *words)
+{
+    const uint32_t begin = pushed->window / 4;
+    for (uint32_t i = 0; i < watch->count; i++)
+        pushed->expected[watch->words[i].word - begin] = watch->words[i].value;
+    const uint32_t sets = sets_with[watch->mask >> begin];
+    const bool fits = (sets >> pm_pushed_take(pushed, words) & 1) != 0;
+    pushed->stays = fits ? sets : 0xffffu & ~sets;
+    return fits;
+}
+
+bool pm_pushed_go_on(struct pm_pushed *pushed, int stage, const struct pm_watch *watch, bool *fits)
+{
+    const uint64_t window = ((UINT64_C(1) << PM_PUSHED_WINDOW) - 1) << (pushed->window / 4);
+    *fits = false;
+    if (pushed->stays == 0)
+        return false;
+    if (watch == NULL) {
+        pushed->stays = 0xffff;
+        return true;
+    }
+    if (watch->ranges != pushed->ranges || (watch->mask & ~(pushed->known[stage] & window)) != 0)
+        return false;
+    *fits = expect(pushed, watch, pushed->current);
+    return true;
+}
+
 bool pm_pushed_arm(struct pm_pushed *pushed, const struct pm_watch *watch)
 {
     struct pm_push_ranges *ranges = pushed->ranges;
@@ -62,17 +90,9 @@ bool pm_pushed_arm(struct pm_pushed *pushed, const struct pm_watch *watch)
     }
     pushed->window = begin * 4;
     pushed->end = pushed->window + PM_PUSHED_WINDOW * 4;
-    uint32_t watched = 0;
-    bool fits = false;
-    if (watch != NULL && watch->ranges == ranges && (watch->mask & ~words) == 0) {
-        for (uint32_t i = 0; i < watch->count; i++)
-            pushed->expected[watch->words[i].word - begin] = watch->words[i].value;
-        watched = (uint32_t)(watch->mask >> begin);
-        fits = (sets_with[watched] >> pm_pushed_take(pushed, (const char *)&pushed->words[begin]) &
-                1) != 0;
-    } else {
-        memcpy(pushed->current, &pushed->words[begin], sizeof pushed->current);
-    }
-    pushed->stays = watched == 0 || fits ? sets_with[watched] : 0xffffu & ~sets_with[watched];
-    return fits;
+    if (watch != NULL && watch->ranges == ranges && (watch->mask & ~words) == 0)
+        return expect(pushed, watch, &pushed->words[begin]);
+    memcpy(pushed->current, &pushed->words[begin], sizeof pushed->current);
+    pushed->stays = 0xffff;
+    return false;
 }

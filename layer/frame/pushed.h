@@ -104,6 +104,10 @@ static inline bool pm_pushed_fits(const struct pm_pushed *pushed, int stage,
  * known that the stages read: a push would then change what is known. */
 bool pm_pushed_arm(struct pm_pushed *pushed, const struct pm_watch *watch);
 
+/* While the short way is open: goes on with it for another watch, by which it stays open; NULL:
+ * nothing is watched. stage: index of the bind point. false: it does not, and is as it was. */
+bool pm_pushed_go_on(struct pm_pushed *pushed, int stage, const struct pm_watch *watch, bool *fits);
+
 /* Takes a window's words; which of them are as expected, as bits. */
 static inline __attribute__((always_inline)) uint32_t pm_pushed_take(struct pm_pushed *pushed,
                                                                      const char *values)

@@ -412,6 +412,16 @@ void pm_sampling_end(struct pm_sampling *sampling)
     pthread_mutex_unlock(&sampling->lock);
 }
 
+void pm_sampling_let_go(struct pm_sampling *sampling)
+{
+    if (atomic_fetch_sub(&sampling->holding, 1) != 1 ||
+        pm_binds_any(sampling->device, PM_BINDS_ARMED))
+        return;
+    pthread_mutex_lock(&sampling->lock);
+    sampling->arm(sampling->device, pm_binds_any(sampling->device, PM_BINDS_ARMED));
+    pthread_mutex_unlock(&sampling->lock);
+}
+
 uint64_t pm_sampling_seed(struct pm_sampling *sampling)
 {
     pthread_mutex_lock(&sampling->lock);

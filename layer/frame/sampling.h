@@ -39,7 +39,7 @@ enum pm_newer_draw {
 struct pm_sampling {
     struct pm_device *device;
     /* device->binds has PM_BINDS_ARMED and PM_BINDS_CAREFUL of ours. arm: also when `learned`
-     * changes. */
+     * changes, or whether anything is held. */
     void (*arm)(struct pm_device *device, bool armed);
     double probability; /* p of a draw or dispatch */
     double share;       /* of the heartbeats that lie in windows: W / (W + 1/q) */
@@ -69,7 +69,8 @@ struct pm_sampling {
                                                            timed, and once more those in which
                                                            something is put off (put_off.h) */
     _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
-                                 command buffers concerns us */
+                                 command buffers concerns us. None is the first of them but while
+                                 `recording` is not 0, and so the hooks are armed */
     _Atomic int64_t begins;   /* outside windows: begins until one is sampled */
     /* Whether the game keeps its recordings; PM_MOST_LEARNED at most, and one more for each thread
      * that counts as that is reached: each looks and then adds. */
@@ -213,9 +214,10 @@ static inline void pm_sampling_learn_anew(struct pm_sampling *sampling)
 
 /* The same in few instructions, while it is not `learned`. false: this one is the last, and was not
  * counted. */
-static inline bool pm_sampling_learn_one(struct pm_sampling *sampling)
+static PM_FAST inline __attribute__((always_inline)) bool
+pm_sampling_learn_one(struct pm_sampling *sampling)
 {
-    if (atomic_load_explicit(&sampling->anew, memory_order_relaxed) >= PM_MOST_LEARNED - 1)
+    if (PM_READ(uint32_t, sampling->anew) >= PM_MOST_LEARNED - 1)
         return false;
     atomic_fetch_add_explicit(&sampling->anew, 1, memory_order_relaxed);
     return true;
@@ -296,6 +298,10 @@ void pm_sampling_begin_put_off(struct pm_sampling *sampling);
 /* A recording that is sampled or timed ended, one way or another; or nothing is put off in it any
  * more. */
 void pm_sampling_end(struct pm_sampling *sampling);
+
+/* A recording holds nothing any more (`holding`). Where it was the last, and the hooks are not
+ * armed, resets of command buffers need not be looked at any more. */
+void pm_sampling_let_go(struct pm_sampling *sampling);
 
 /* A seed for a command buffer's own random sequence. */
 uint64_t pm_sampling_seed(struct pm_sampling *sampling);

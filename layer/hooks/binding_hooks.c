@@ -125,7 +125,8 @@ static __attribute__((noinline)) void bind_watched(struct pm_device *device, VkC
         bind_best_of(device, handle, point, pipeline, known, binds);
         return;
     }
-    bind_tracked(device, handle, point, pipeline, binds);
+    command->touched = true;
+    bind_standing(device, handle, point, pipeline, command, known);
     if (!watched)
         command->bound[index].pipeline = NULL;
 }
@@ -166,6 +167,45 @@ glance_at(VkCommandBuffer handle)
 {
     return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
                             PM_KEY(handle));
+}
+
+/* The same as bind_watched in fewer instructions, behind pushes that go the short way. */
+static __attribute__((noinline)) void bind_pushed(VkCommandBuffer handle, VkPipelineBindPoint point,
+                                                  VkPipeline pipeline)
+{
+    struct pm_device *device = pm_one.device;
+    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
+    struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
+    const int index = pm_bind_point_index(point);
+    if (known == NULL || command == NULL || index == PM_BIND_POINTS ||
+        pm_optimize_watched(known) == 0 ||
+        !pm_binding_stand_watched(command, index, PM_BITS(pipeline), known)) {
+        bind_looking(handle, point, pipeline);
+        return;
+    }
+    device->dispatch.CmdBindPipeline(handle, point,
+                                     PM_TO_HANDLE(VkPipeline, command->bound[index].now));
+}
+
+/* The same where what is bound has no such variant, nor what was or what is pushed is known. */
+static PM_FAST __attribute__((noinline)) void
+bind_unwatched(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+{
+    const struct pm_device *device = pm_one.device;
+    const struct pm_standing_slot *slot = find_standing(device, pipeline);
+    struct pm_command *command = glance_at(handle);
+    const uint32_t index = (uint32_t)point;
+    if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS)) {
+        bind_pushed(handle, point, pipeline);
+        return;
+    }
+    const uint64_t stands = PM_READ(uint64_t, slot->stands);
+    if (PM_UNLIKELY(command->bound[index].pipeline != NULL) &&
+        !pm_binding_stand_watched(command, (int)index, PM_BITS(pipeline), NULL)) {
+        bind_looking(handle, point, pipeline);
+        return;
+    }
+    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
 }
 
 /* In a recording that holds calls twice, behind what is bound with another chance. */
@@ -264,6 +304,8 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
             bind_sampled(handle, point, pipeline);
         else if (binds == (PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_STAND))
             bind_careful(handle, point, pipeline);
+        else if (binds == (PM_BINDS_WATCHED | PM_BINDS_STAND))
+            bind_unwatched(handle, point, pipeline);
         else
             bind_looking(handle, point, pipeline);
         return;

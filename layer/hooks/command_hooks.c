@@ -160,32 +160,58 @@ static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
     return result;
 }
 
+static PM_FAST inline __attribute__((always_inline)) struct pm_command *
+glance_at(VkCommandBuffer handle)
+{
+    return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
+                            PM_KEY(handle));
+}
+
 /* While not armed: for a recording that cannot be chosen. The driver may refuse to begin, which the
  * record need not know then. behind_…: for one whose record is not where its hash points. */
-#define BEGIN(way)                                                                                 \
+#define BEGIN(way, begins)                                                                         \
     static PM_COLD VkResult behind_##way(VkCommandBuffer handle,                                   \
                                          const VkCommandBufferBeginInfo *info)                     \
     {                                                                                              \
+        const struct pm_device *device = pm_one.device;                                            \
         struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));              \
-        if (command == NULL || !pm_command_begin_##way(command, info))                             \
+        if (command == NULL || !(begins))                                                          \
             return begin_long(handle, info);                                                       \
-        return pm_one.device->dispatch.BeginCommandBuffer(handle, info);                           \
+        return device->dispatch.BeginCommandBuffer(handle, info);                                  \
     }                                                                                              \
     static PM_FAST VKAPI_ATTR VkResult VKAPI_CALL begin_##way(                                     \
         VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
     {                                                                                              \
-        struct pm_command *command = pm_lookup_glance(                                             \
-            PM_READ(const struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));        \
+        const struct pm_device *device = pm_one.device;                                            \
+        struct pm_command *command = glance_at(handle);                                            \
         if (PM_UNLIKELY(command == NULL))                                                          \
             return behind_##way(handle, info);                                                     \
-        if (PM_UNLIKELY(!pm_command_begin_##way(command, info)))                                   \
+        if (PM_UNLIKELY(!(begins)))                                                                \
             return begin_long(handle, info);                                                       \
-        return pm_one.device->dispatch.BeginCommandBuffer(handle, info);                           \
+        return device->dispatch.BeginCommandBuffer(handle, info);                                  \
     }
 
-BEGIN(again)
-BEGIN(learning)
-BEGIN(followed)
+BEGIN(again, pm_command_begin_again(command, info))
+BEGIN(learning, pm_command_begin_learning(command, info, device->sampling))
+BEGIN(followed, pm_command_begin_followed(command, info))
+/* Apart, what asks for more: it has a frame on the stack. */
+static PM_COLD VkResult begin_touched(VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)
+{
+    return begin_followed(handle, info);
+}
+#define BEGIN_OR_TOUCHED(way, begins)                                                              \
+    static PM_FAST VKAPI_ATTR VkResult VKAPI_CALL begin_##way(                                     \
+        VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
+    {                                                                                              \
+        const struct pm_device *device = pm_one.device;                                            \
+        struct pm_command *command = glance_at(handle);                                            \
+        if (PM_UNLIKELY(command == NULL) || PM_UNLIKELY(!(begins)))                                \
+            return begin_touched(handle, info);                                                    \
+        return device->dispatch.BeginCommandBuffer(handle, info);                                  \
+    }
+BEGIN_OR_TOUCHED(careful, pm_command_begin_careful(command, info))
+BEGIN_OR_TOUCHED(unpushed,
+                 pm_command_begin_unpushed(command, info, PM_READ(uint64_t, device->watched)))
 
 VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_BeginCommandBuffer(VkCommandBuffer handle,
                                                              const VkCommandBufferBeginInfo *info)
@@ -214,24 +240,8 @@ VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_EndCommandBuffer(VkCommandBuffer handl
     return PM_READ(PFN_vkEndCommandBuffer, pm_recording_targets.end)(handle);
 }
 
-void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device *device)
-{
-    const bool armed = pm_binds_any(device, PM_BINDS_ARMED),
-               tracked =
-                   atomic_load(&device->watched) != 0 || pm_binds_any(device, PM_BINDS_CAREFUL);
-    PFN_vkBeginCommandBuffer begin = begin_again;
-    if (armed || device->ab != NULL)
-        begin = begin_long;
-    else if (tracked)
-        begin = begin_followed;
-    else if (!atomic_load(&device->sampling->learned))
-        begin = begin_learning;
-    __atomic_store_n(&now->begin, begin, __ATOMIC_RELAXED);
-    __atomic_store_n(&now->end, armed ? end_long : device->dispatch.EndCommandBuffer,
-                     __ATOMIC_RELAXED);
-}
-
-static PM_COLD VkResult reset_long(VkCommandBuffer handle, VkCommandBufferResetFlags flags)
+static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL reset_long(VkCommandBuffer handle,
+                                                         VkCommandBufferResetFlags flags)
 {
     struct pm_device *device = pm_device_of(handle);
     VkResult result = device->dispatch.ResetCommandBuffer(handle, flags);
@@ -247,52 +257,135 @@ VKAPI_ATTR PM_FAST VkResult VKAPI_CALL pm_ResetCommandBuffer(VkCommandBuffer han
 {
     if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
         return reset_long(handle, flags);
-    /* may_hold */
-    const struct pm_device *device = pm_one.device;
-    if (PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0 ||
-                    PM_READ(uint32_t, device->sampling->recording) != 0))
-        return reset_long(handle, flags);
-    return device->dispatch.ResetCommandBuffer(handle, flags);
+    return PM_READ(PFN_vkResetCommandBuffer, pm_recording_targets.reset)(handle, flags);
+}
+
+static bool holds_any(const struct pm_sampling *sampling)
+{
+    return atomic_load(&sampling->holding) != 0;
 }
 
 /* Whether it matters what a recording executes. */
 static bool executions_matter(const struct pm_device *device)
 {
     return pm_commands_are_tracked(device) ||
-           (device->sampling != NULL && (atomic_load(&device->sampling->holding) != 0 ||
-                                         pm_sampling_counts_executions(device->sampling)));
+           (device->sampling != NULL &&
+            (holds_any(device->sampling) || pm_sampling_counts_executions(device->sampling)));
 }
 
-static PM_COLD void execute_long(struct pm_device *device, VkCommandBuffer handle, uint32_t count,
-                                 const VkCommandBuffer *buffers)
+static PM_COLD VKAPI_ATTR void VKAPI_CALL execute_long(VkCommandBuffer handle, uint32_t count,
+                                                       const VkCommandBuffer *buffers)
 {
+    struct pm_device *device = pm_device_of(handle);
     device->dispatch.CmdExecuteCommands(handle, count, buffers);
-    struct pm_command *primary = pm_command_of(device->sampling, handle);
+    struct pm_command *primary =
+        executions_matter(device) ? pm_command_of(device->sampling, handle) : NULL;
     if (primary == NULL)
         return;
     pm_command_execute(primary, count, buffers);
     pm_trial_executes(device, handle, count, buffers);
 }
 
-/* When there are several devices. */
-static PM_COLD void execute_any(VkCommandBuffer handle, uint32_t count,
-                                const VkCommandBuffer *buffers)
+/* While not armed, where what is executed holds nothing: nothing is done; or it is noted what is
+ * executed; or what was bound is forgotten, where every recording is tracked. */
+#define EXECUTE(attribute, way, executes)                                                          \
+    static attribute PM_FAST VKAPI_ATTR void VKAPI_CALL execute_##way(                             \
+        VkCommandBuffer handle, uint32_t count, const VkCommandBuffer *buffers)                    \
+    {                                                                                              \
+        const struct pm_device *device = pm_one.device;                                            \
+        if (PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0) ||                      \
+            PM_UNLIKELY(!(executes))) {                                                            \
+            execute_long(handle, count, buffers);                                                  \
+            return;                                                                                \
+        }                                                                                          \
+        device->dispatch.CmdExecuteCommands(handle, count, buffers);                               \
+    }
+
+static PM_FAST bool notes(VkCommandBuffer handle, uint32_t count, const VkCommandBuffer *buffers)
 {
-    struct pm_device *device = pm_device_of(handle);
-    if (executions_matter(device))
-        execute_long(device, handle, count, buffers);
-    else
-        device->dispatch.CmdExecuteCommands(handle, count, buffers);
+    struct pm_command *primary = glance_at(handle);
+    if (primary == NULL || primary->executed_capacity - primary->executed_count < count)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        pm_command_note_executed(primary, buffers[i]);
+    return true;
+}
+
+static PM_FAST inline __attribute__((always_inline)) bool forgets(const struct pm_device *device,
+                                                                  VkCommandBuffer handle)
+{
+    struct pm_command *primary = glance_at(handle);
+    if (primary == NULL || primary->pass.place != PM_PLACE_OUTSIDE ||
+        PM_READ(uint32_t, device->sampling->trials) != 0)
+        return false;
+    pm_command_forget_bound(primary);
+    return true;
+}
+
+EXECUTE(, plain, true)
+EXECUTE(PM_COLD, several, notes(handle, count, buffers))
+EXECUTE(, forgetting, forgets(device, handle))
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL execute_noted(VkCommandBuffer handle, uint32_t count,
+                                                        const VkCommandBuffer *buffers)
+{
+    const struct pm_device *device = pm_one.device;
+    struct pm_command *primary = glance_at(handle);
+    if (PM_UNLIKELY(count != 1) || PM_UNLIKELY(primary == NULL) ||
+        PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0) ||
+        PM_UNLIKELY(!pm_command_note_executed(primary, buffers[0]))) {
+        execute_several(handle, count, buffers);
+        return;
+    }
+    device->dispatch.CmdExecuteCommands(handle, count, buffers);
 }
 
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle, uint32_t count,
                                                          const VkCommandBuffer *buffers)
 {
-    struct pm_device *device = pm_one.device;
-    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle)))
-        execute_any(handle, count, buffers);
-    else if (PM_UNLIKELY(executions_matter(device)))
-        execute_long(device, handle, count, buffers);
-    else
-        device->dispatch.CmdExecuteCommands(handle, count, buffers);
+    if (PM_UNLIKELY(!PM_IS_OF_ONE(handle))) {
+        execute_long(handle, count, buffers);
+        return;
+    }
+    PM_READ(PFN_vkCmdExecuteCommands, pm_recording_targets.execute)(handle, count, buffers);
+}
+
+/* For ever, once it is so. */
+static bool follows_pushes(const struct pm_device *device)
+{
+    return atomic_load(&device->watched) != 0;
+}
+
+static PFN_vkBeginCommandBuffer begin_of(const struct pm_device *device, bool armed, bool tracked)
+{
+    const bool learned = atomic_load(&device->sampling->learned);
+    if (armed || device->ab != NULL)
+        return begin_long;
+    if (!tracked)
+        return learned ? begin_again : begin_learning;
+    return !learned ? begin_followed : follows_pushes(device) ? begin_unpushed : begin_careful;
+}
+
+/* A label in a secondary command buffer is one of what executes it, too. */
+static PFN_vkCmdExecuteCommands execute_of(const struct pm_device *device, bool armed, bool tracked)
+{
+    const bool learned = atomic_load(&device->sampling->learned);
+    if (armed || (tracked && !learned) || device->sampling->scenes.labels != NULL)
+        return execute_long;
+    return tracked ? execute_forgetting : learned ? execute_plain : execute_noted;
+}
+
+void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device *device)
+{
+    const bool armed = pm_binds_any(device, PM_BINDS_ARMED);
+    const bool tracked = follows_pushes(device) || pm_binds_any(device, PM_BINDS_CAREFUL);
+    __atomic_store_n(&now->begin, begin_of(device, armed, tracked), __ATOMIC_RELAXED);
+    __atomic_store_n(&now->end, armed ? end_long : device->dispatch.EndCommandBuffer,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&now->execute, execute_of(device, armed, tracked), __ATOMIC_RELAXED);
+    /* As armed, it stays the long one as long as there may be something to drop. */
+    __atomic_store_n(&now->reset,
+                     armed || holds_any(device->sampling) ? reset_long
+                                                          : device->dispatch.ResetCommandBuffer,
+                     __ATOMIC_RELAXED);
 }

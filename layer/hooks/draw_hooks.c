@@ -11,7 +11,7 @@
  * With the arguments in registers hook_ is four instructions on x86-64: load, compare, branch,
  * jump.
  */
-#include "layer/frame/command.h"
+#include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/hooks/sampled_call.h"
@@ -21,6 +21,10 @@
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
         struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
+        if (pm_binding_lets_by(command, PM_##point)) {                                             \
+            device->dispatch.name arguments;                                                       \
+            return;                                                                                \
+        }                                                                                          \
         const struct pm_sampled_call call = pm_sampled_call_begins(command, PM_##point, groups);   \
         if (!pm_sampled_call_in_passes(command, &call, groups))                                    \
             device->dispatch.name arguments;                                                       \

@@ -56,7 +56,7 @@ static void submit_timings(const struct pm_queue *queue, struct pm_command *comm
 /* What a primary's secondaries have of their own. */
 static void submit_executed(struct pm_queue *queue, const struct pm_command *primary, int sign)
 {
-    for (uint32_t i = 0; i < primary->executed_count; i++) {
+    for (uint32_t i = 0; primary->carries && i < primary->executed_count; i++) {
         struct pm_command *secondary = pm_executed_at(primary, i);
         if (secondary == NULL)
             continue;

@@ -41,6 +41,8 @@ extern PM_NEAR struct pm_push_table pm_push_targets;
 struct pm_recording_table {
     PFN_vkBeginCommandBuffer begin;
     PFN_vkEndCommandBuffer end;
+    PFN_vkResetCommandBuffer reset;
+    PFN_vkCmdExecuteCommands execute;
 };
 extern PM_NEAR struct pm_recording_table pm_recording_targets;
 

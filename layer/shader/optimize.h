@@ -100,8 +100,10 @@ static inline uint64_t pm_optimize_use(struct pm_optimized *optimized)
 void pm_optimize_find_out(struct pm_pipeline *pipeline);
 static inline void pm_optimize_learn(struct pm_pipeline *pipeline)
 {
+    /* With a variant for what is pushed nothing is ever said. */
     if (pm_standing_wants(pipeline->device->standing, &pipeline->stands) &&
-        !pm_optimize_counts_binds(pipeline))
+        !pm_optimize_counts_binds(pipeline) &&
+        atomic_load_explicit(&pipeline->folded, memory_order_relaxed) == NULL)
         pm_optimize_find_out(pipeline);
 }
 

@@ -342,7 +342,7 @@ void pm_timing_drop(struct pm_command *command)
     }
     pthread_mutex_unlock(&timing->lock);
     command->timings = PM_TIMING_NONE;
-    atomic_fetch_sub(&command->device->sampling->holding, 1);
+    pm_sampling_let_go(command->device->sampling);
     if (any)
         pm_poller_wake(command->device->poller);
 }

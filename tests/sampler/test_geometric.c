@@ -102,6 +102,20 @@ static void has_edges(void **state)
     }
 }
 
+/* What is drawn with the p before is drawn as with any other. */
+static void draws_again(void **state)
+{
+    (void)state;
+    const double p[] = {0.01, 0.06, 0.01, 0.01, 1.0, 0.0, NAN, 1e-19, 1e-19, 0.06, 1.0, 0.06};
+    struct pm_geometric_scale scale = {0};
+    struct pm_random one, other;
+    pm_random_init(&one, 5);
+    other = one;
+    for (int turn = 0; turn < 1000; turn++)
+        for (size_t i = 0; i < sizeof p / sizeof p[0]; i++)
+            assert_int_equal(pm_geometric_again(&one, &scale, p[i]), pm_geometric(&other, p[i]));
+}
+
 /* Every call of a frame is sampled equally often: hits by position among 100 calls, and their
  * total. */
 static void calls_are_sampled_uniformly(void **state)
@@ -170,6 +184,7 @@ int main(void)
         cmocka_unit_test(the_test_can_fail),
         cmocka_unit_test(saturates),
         cmocka_unit_test(has_edges),
+        cmocka_unit_test(draws_again),
         cmocka_unit_test(calls_are_sampled_uniformly),
         cmocka_unit_test(a_fresh_start_changes_nothing),
         cmocka_unit_test(never_is_never),

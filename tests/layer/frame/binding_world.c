@@ -11,7 +11,7 @@ struct pm_pipeline *pipelines[PIPELINES];
 struct pm_optimized fitting;
 static struct pm_optimized standing[PIPELINES];
 struct world *world;
-uint64_t short_ways;
+uint64_t short_ways, short_binds;
 
 uint64_t binding_handle(int pipeline, int kind)
 {
@@ -90,7 +90,7 @@ void pm_variant_release(struct pm_variant *released)
 
 void pm_optimize_bound(struct pm_optimized *used)
 {
-    (void)used;
+    atomic_store(&used->bound, true);
 }
 
 bool pm_pipeline_sample_pushed(const struct pm_pipeline *pipeline, const uint32_t *words,
@@ -156,7 +156,13 @@ void binding_bind(int point, int pipeline)
 {
     const uint64_t game = binding_handle(pipeline, GAME);
     struct pm_pipeline *known = pipeline < PIPELINES ? pipelines[pipeline] : NULL;
-    world->driver[point] = pm_binding_stand(device, &world->command, point, game, known);
+    /* Which way does not matter. */
+    if ((known == NULL || known == pipelines[WATCHING]) &&
+        pm_binding_stand_watched(&world->command, point, game, known)) {
+        world->driver[point] = known != NULL ? world->command.bound[point].now : game;
+        short_binds += known != NULL;
+    } else
+        world->driver[point] = pm_binding_stand(device, &world->command, point, game, known);
     const bool takes_turn = pipeline == CANDIDATE && binding_is_timed() && world->in_pass &&
                             world->whole && binding_may_rebind();
     const bool may = (pm_binding_allowed(&world->command, point) & PM_BINDING_TRIAL_PASS) != 0;

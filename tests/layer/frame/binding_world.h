@@ -48,7 +48,8 @@ extern struct pm_sampling *sampling;
 extern struct pm_pipeline *pipelines[PIPELINES];
 extern struct pm_optimized fitting; /* WATCHING's variant for push constants */
 extern struct world *world;
-extern uint64_t short_ways; /* pushes that might have been looked at shortly */
+extern uint64_t short_ways;  /* pushes that might have been looked at shortly */
+extern uint64_t short_binds; /* binds of WATCHING that were made so */
 
 int binding_set_up(void **state);
 int binding_tear_down(void **state);

@@ -244,7 +244,7 @@ static void what_is_put_off_is_put_back_at_a_draw(void **state)
 static void what_fits_is_bound(void **state)
 {
     (void)state;
-    histories = short_ways = 0;
+    histories = short_ways = short_binds = 0;
     for (enum pm_condition i = PM_RECORDING_TRACKED; i <= PM_RECORDING_TIMED; i++) {
         binding_start(i, false);
         walk(LENGTH - 1, few, sizeof few);
@@ -252,7 +252,7 @@ static void what_fits_is_bound(void **state)
     assert_true(histories > 100000);
     binding_start(PM_RECORDING_TRACKED, false);
     walk(LENGTH, few, 11);
-    assert_true(short_ways > 10000);
+    assert_true(short_ways > 10000 && short_binds > 1000);
 }
 
 int main(void)

@@ -358,6 +358,56 @@ static void a_lost_device_measures_nothing(void **state)
     }
 }
 
+/* Of the calls that are looked at while a shader is owed some, those that were not chosen are let
+ * by where their pipeline has no variant; one in so many is chosen all the same. */
+static void what_is_not_chosen_is_let_by(void **state)
+{
+    (void)state;
+    enum { LOOKS = 60000, TIMES = 6, EXPECTED = LOOKS / TIMES, FIVE_SIGMA = 460 };
+    binding_start(PM_RECORDING_SAMPLED, false);
+    binding_bind(PM_GRAPHICS, CANDIDATE);
+    struct pm_command *command = &world->command;
+    struct pm_predicated *predicated = command->predicated;
+    pm_random_init(&command->random, 1);
+    command->probability = 0.01;
+    command->owes = true;
+    sampling->most_times = TIMES;
+    atomic_store(&sampling->windows, 1);
+    pm_sampling_owe(sampling, pm_sampling_when(sampling));
+    uint32_t chosen = 0;
+    for (uint32_t i = 0; i < LOOKS; i++) {
+        command->times = TIMES;
+        command->countdown = 0;
+        if (pm_binding_lets_by(command, PM_GRAPHICS)) {
+            assert_int_not_equal(command->countdown, 0);
+            assert_true(command->times > 1);
+            continue;
+        }
+        chosen++;
+        assert_int_equal(command->countdown, 0);
+        assert_false(command->times > 1); /* pm_binding_sample need not find out */
+    }
+    assert_in_range(chosen, EXPECTED - FIVE_SIGMA, EXPECTED + FIVE_SIGMA);
+    enum { CHOSEN, HAS_VARIANT, LOOKED_AT, PUT_OFF, TWICE, TRACKED, OTHERS };
+    for (int other = 0; other < OTHERS; other++) {
+        command->times = other == CHOSEN ? 1 : TIMES;
+        atomic_store(&pipelines[CANDIDATE]->variants, other == HAS_VARIANT);
+        command->behind = other == LOOKED_AT;
+        command->put_off = other == PUT_OFF;
+        command->predicated = other == TWICE ? (void *)world : predicated;
+        command->recording = other == TRACKED ? PM_RECORDING_TRACKED : PM_RECORDING_SAMPLED;
+        command->countdown = 0;
+        const struct pm_random before = command->random;
+        for (int i = 0; i < 100; i++)
+            assert_false(pm_binding_lets_by(command, PM_GRAPHICS));
+        assert_memory_equal(&command->random, &before, sizeof before);
+        assert_int_equal(command->countdown, 0);
+    }
+    command->recording = PM_RECORDING_SAMPLED;
+    atomic_store(&sampling->windows, 0);
+    atomic_store(&sampling->owed_at, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -371,6 +421,7 @@ int main(void)
         cmocka_unit_test(plain_recordings),
         cmocka_unit_test(does_not_stand_alone),
         cmocka_unit_test(a_lost_device_measures_nothing),
+        cmocka_unit_test(what_is_not_chosen_is_let_by),
     };
     return cmocka_run_group_tests(tests, binding_set_up, binding_tear_down);
 }

@@ -1,5 +1,5 @@
 /* How a recording begins (layer/frame/command.h). */
-#include "layer/frame/command.h"
+#include "layer/frame/executed.h"
 
 #include "tests/cmocka_includes.h"
 
@@ -100,19 +100,19 @@ static void the_short_way_learns(void **unused)
     const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
     struct pm_command command = begun_with(ONCE, false);
     atomic_store(&sampling.anew, 7);
-    assert_true(pm_command_begin_learning(&command, &once));
+    assert_true(pm_command_begin_learning(&command, &once, &sampling));
     assert_int_equal(atomic_load(&sampling.anew), 8);
     struct pm_command other = begun_with(0, false);
     atomic_store(&sampling.anew, 8);
-    assert_true(pm_command_begin_learning(&other, &often)); /* was never submitted */
+    assert_true(pm_command_begin_learning(&other, &often, &sampling)); /* was never submitted */
     assert_int_equal(atomic_load(&sampling.anew), 8);
     atomic_store(&other.submits, 1);
-    assert_true(pm_command_begin_learning(&other, &often));
+    assert_true(pm_command_begin_learning(&other, &often, &sampling));
     assert_int_equal(atomic_load(&sampling.anew), 9);
     atomic_store(&sampling.anew, PM_MOST_LEARNED - 1);
-    assert_false(pm_command_begin_learning(&command, &once));
+    assert_false(pm_command_begin_learning(&command, &once, &sampling));
     assert_int_equal(atomic_load(&sampling.anew), PM_MOST_LEARNED - 1);
-    assert_true(pm_command_begin_learning(&other, &often));
+    assert_true(pm_command_begin_learning(&other, &often, &sampling));
     atomic_store(&sampling.anew, 0);
 }
 
@@ -172,7 +172,7 @@ static void what_was_touched_is_forgotten(void **unused)
         assert_int_equal(command.pushed.known[0] | command.pushed.known[1], held * 5);
         assert_int_equal(command.pushed.stays, held);
         assert_int_equal(command.pushed.ranges != NULL, held);
-        assert_true(command.touched); /* what it follows is forgotten in the end, too */
+        assert_int_equal(command.touched, held);
         assert_int_equal(atomic_load(&command.submits), held);
     }
     atomic_store(&device.watched, 0);
@@ -180,6 +180,113 @@ static void what_was_touched_is_forgotten(void **unused)
     assert_true(pm_command_begin_followed(&command, &once));
     assert_false(command.touched);
     atomic_store(&sampling.learned, false);
+}
+
+/* A recording that only binds leaves no more in the record than what it has bound lately, and the
+ * next begins in few instructions, as every begin of it forgets that. */
+static void what_was_only_bound_begins_as_short(void **unused)
+{
+    (void)unused;
+    const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
+    atomic_store(&sampling.learned, true);
+    atomic_store(&device.binds, PM_BINDS_CAREFUL);
+    struct pm_command command = touched_in_all_ways();
+    assert_false(pm_command_begin_careful(&command, &once));
+    assert_true(pm_command_begin_followed(&command, &once));
+    for (int again = 0; again < 2; again++) {
+        assert_true(command.plain);
+        assert_false(command.touched);
+        for (int point = 0; point < PM_BIND_POINTS; point++) {
+            assert_int_equal(command.lately.game[point], 0);
+            command.lately.game[point] = command.lately.now[point] = 7;
+        }
+        assert_false(pm_command_begin_careful(&command, &often));
+        assert_true(command.lately.game[PM_GRAPHICS] != 0);
+        atomic_store(&command.submits, 1);
+        assert_true(pm_command_begin_careful(&command, &once));
+        assert_int_equal(atomic_load(&command.submits), 0);
+    }
+    command.lately.game[PM_COMPUTE] = 7;
+    atomic_store(&command.submits, 2);
+    assert_false(pm_command_begin_careful(&command, &once));
+    /* In a window, say. */
+    pm_command_begin(&command, &once);
+    assert_int_equal(command.lately.game[PM_COMPUTE], 0);
+    assert_false(command.plain);
+    /* Nothing is put down where somebody wants to know what is pushed. */
+    atomic_store(&device.watched, 1);
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_false(command.plain);
+    atomic_store(&device.watched, 0);
+    atomic_store(&device.binds, 0);
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_false(command.plain);
+    atomic_store(&sampling.learned, false);
+}
+
+/* What follows pushes begins in few instructions where there were none. */
+static void what_pushed_nothing_begins_as_short(void **unused)
+{
+    (void)unused;
+    const VkCommandBufferBeginInfo once = {.flags = ONCE}, often = {.flags = 0};
+    const uint64_t watched = 6;
+    atomic_store(&sampling.learned, true);
+    atomic_store(&device.watched, watched);
+    struct pm_command command = touched_in_all_ways();
+    assert_false(pm_command_begin_unpushed(&command, &once, watched));
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_false(pm_command_begin_unpushed(&command, &often, watched));
+    assert_false(pm_command_begin_unpushed(&command, &once, watched | 1));
+    atomic_store(&command.submits, 1);
+    assert_true(pm_command_begin_unpushed(&command, &once, watched));
+    assert_int_equal(atomic_load(&command.submits), 0);
+    command.pushed.layout = (VkPipelineLayout)(uintptr_t)8;
+    assert_false(pm_command_begin_unpushed(&command, &once, watched));
+    command.pushed.known[1] = watched;
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_int_equal(command.pushed.known[1], 0);
+    assert_true(pm_command_begin_unpushed(&command, &once, watched));
+    command.touched = true;
+    assert_false(pm_command_begin_unpushed(&command, &once, watched));
+    atomic_store(&device.watched, 0);
+    atomic_store(&sampling.learned, false);
+}
+
+/* What executes others is known for as long as its recording. */
+static void what_is_executed_is_noted(void **unused)
+{
+    (void)unused;
+    enum { ROOM = 3 };
+    const VkCommandBufferBeginInfo once = {.flags = ONCE};
+    struct pm_executed executed[ROOM];
+    memset(executed, 0xff, sizeof executed);
+    struct dispatchable {
+        const void *key;
+    } handles[ROOM + 1];
+    VkCommandBuffer buffers[ROOM + 1];
+    for (int i = 0; i <= ROOM; i++)
+        buffers[i] = (VkCommandBuffer)&handles[i];
+    struct pm_command primary = begun_with(ONCE, false);
+    assert_false(pm_command_note_executed(&primary, buffers[0]));
+    primary.executed = executed;
+    primary.executed_capacity = ROOM;
+    assert_int_equal(primary.executed_count, 0);
+    for (int i = 0; i <= ROOM; i++)
+        assert_int_equal(pm_command_note_executed(&primary, buffers[i]), i < ROOM);
+    assert_int_equal(primary.executed_count, ROOM);
+    for (int i = 0; i < ROOM; i++) {
+        assert_ptr_equal(executed[i].handle, buffers[i]);
+        assert_int_equal(executed[i].recording, 0);
+        assert_false(executed[i].carries);
+    }
+    assert_false(primary.touched);
+    for (int learning = 0; learning < 2; learning++) {
+        primary.executed_count = 1;
+        assert_true(learning ? pm_command_begin_learning(&primary, &once, &sampling)
+                             : pm_command_begin_again(&primary, &once));
+        assert_int_equal(primary.executed_count, 0);
+    }
+    atomic_store(&sampling.anew, 0);
 }
 
 int main(void)
@@ -190,6 +297,9 @@ int main(void)
         cmocka_unit_test(secondaries_begin_again),
         cmocka_unit_test(the_short_way_learns),
         cmocka_unit_test(what_was_touched_is_forgotten),
+        cmocka_unit_test(what_was_only_bound_begins_as_short),
+        cmocka_unit_test(what_pushed_nothing_begins_as_short),
+        cmocka_unit_test(what_is_executed_is_noted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 /* Which way a command buffer begins (layer/hooks/command_hooks.c), with a driver that looks. */
 #include "base/random.h"
-#include "layer/frame/command.h"
+#include "layer/frame/executed.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 
@@ -25,6 +25,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL driver_begin(VkCommandBuffer handle,
     (void)info;
     submits = atomic_load(&pm_command_of(&sampling, handle)->submits);
     return VK_SUCCESS;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL driver_reset(VkCommandBuffer handle,
+                                                   VkCommandBufferResetFlags flags)
+{
+    (void)handle, (void)flags;
+    return VK_SUCCESS;
+}
+
+static uint32_t executed;
+static VKAPI_ATTR void VKAPI_CALL driver_execute(VkCommandBuffer handle, uint32_t count,
+                                                 const VkCommandBuffer *secondaries)
+{
+    (void)handle, (void)secondaries;
+    executed += count;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL driver_create_pool(VkDevice handle,
@@ -78,6 +93,9 @@ static int set_up(void **unused)
     pm_lookup_init(&sampling.queries);
     atomic_store(&sampling.learned, true);
     device.dispatch.BeginCommandBuffer = driver_begin;
+    device.dispatch.ResetCommandBuffer = driver_reset;
+    device.dispatch.CmdExecuteCommands = driver_execute;
+    sampling.arm = pm_registry_arm;
     device.dispatch.CreateCommandPool = driver_create_pool;
     device.dispatch.CreateQueryPool = driver_create_queries;
     device.dispatch.AllocateCommandBuffers = driver_allocate;
@@ -180,6 +198,101 @@ static void so_does_the_first_protected_pool(void **unused)
     all_begin_short();
 }
 
+/* Whether a reset lets go of what the recording holds: the only one that does. */
+static bool reset_drops(VkCommandBuffer buffer)
+{
+    struct pm_command *command = pm_command_of(&sampling, buffer);
+    struct pm_hold **holds = command->holds, *none = NULL;
+    command->holds = &none;
+    command->hold_count = 1;
+    atomic_store(&sampling.holding, 1);
+    assert_int_equal(pm_ResetCommandBuffer(buffer, 0), VK_SUCCESS);
+    const bool dropped = command->hold_count == 0;
+    assert_int_equal(atomic_load(&sampling.holding), !dropped);
+    command->holds = holds;
+    command->hold_count = 0;
+    return dropped;
+}
+
+/* Resets are looked at from arming on, until nobody holds anything any more, armed or not. */
+static void resets_are_looked_at_while_anything_is_held(void **unused)
+{
+    (void)unused;
+    pthread_mutex_init(&sampling.lock, NULL);
+    pm_registry_arm(&device, false);
+    assert_false(reset_drops(buffers[0]));
+    pm_registry_arm(&device, true);
+    assert_true(reset_drops(buffers[0]));
+    atomic_store(&sampling.holding, 1);
+    pm_registry_arm(&device, false);
+    assert_true(reset_drops(buffers[0])); /* the last */
+    assert_false(reset_drops(buffers[0]));
+    pm_registry_arm(&device, true);
+    atomic_store(&sampling.holding, 0);
+    pm_registry_arm(&device, false);
+    assert_false(reset_drops(buffers[0]));
+    atomic_store(&sampling.holding, 0);
+    pthread_mutex_destroy(&sampling.lock);
+}
+
+/* What becomes of a recording that has bound something and then executes another. */
+struct outcome {
+    uint32_t noted; /* executions */
+    bool bound;     /* it is known what is */
+};
+static struct outcome execute_one(void)
+{
+    struct pm_command *primary = pm_command_of(&sampling, buffers[0]);
+    assert_int_equal(pm_BeginCommandBuffer(buffers[0], &once), VK_SUCCESS);
+    /* Room for one comes with the first that is noted. */
+    pm_command_execute(primary, 1, &buffers[1]);
+    assert_int_equal(pm_BeginCommandBuffer(buffers[0], &once), VK_SUCCESS);
+    assert_int_equal(primary->executed_count, 0);
+    primary->lately.game[PM_COMPUTE] = 7;
+    primary->pushed.known[1] = 1;
+    const uint32_t before = executed;
+    pm_CmdExecuteCommands(buffers[0], 1, &buffers[1]);
+    assert_int_equal(executed, before + 1);
+    const struct outcome outcome = {.noted = primary->executed_count,
+                                    .bound = primary->lately.game[PM_COMPUTE] != 0 &&
+                                             primary->pushed.known[1] != 0};
+    assert_int_equal(primary->lately.game[PM_COMPUTE] != 0, primary->pushed.known[1] != 0);
+    primary->lately.game[PM_COMPUTE] = primary->pushed.known[1] = 0;
+    return outcome;
+}
+
+/* Until it is known whether the game keeps recordings what they execute is noted, as it is for what
+ * is sampled; and where it is known of every recording what is bound, that is forgotten. */
+static void executions_are_looked_at_for_what_they_matter(void **unused)
+{
+    (void)unused;
+    struct outcome outcome = execute_one();
+    assert_true(outcome.noted == 0 && outcome.bound);
+    atomic_store(&sampling.holding, 1);
+    outcome = execute_one();
+    assert_true(outcome.noted == 1 && !outcome.bound);
+    atomic_store(&sampling.holding, 0);
+    atomic_store(&sampling.learned, false);
+    pm_registry_arm(&device, false);
+    outcome = execute_one();
+    assert_true(outcome.noted == 1 && outcome.bound);
+    assert_false(pm_command_of(&sampling, buffers[0])->touched);
+    atomic_store(&sampling.learned, true);
+    pm_registry_be_careful(&device);
+    outcome = execute_one();
+    assert_true(outcome.noted == 0 && !outcome.bound);
+    assert_true(pm_command_of(&sampling, buffers[0])->touched);
+    atomic_store(&sampling.learned, false);
+    pm_registry_arm(&device, false);
+    outcome = execute_one();
+    assert_true(outcome.noted == 1 && !outcome.bound);
+    pm_registry_arm(&device, true);
+    outcome = execute_one();
+    assert_true(outcome.noted == 1 && !outcome.bound);
+    atomic_store(&sampling.learned, true);
+    atomic_store(&device.binds, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +300,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(care_that_is_taken_later_changes_the_way, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(so_does_the_first_protected_pool, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(resets_are_looked_at_while_anything_is_held, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(executions_are_looked_at_for_what_they_matter, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,11 +244,21 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
 /* Whether a begin leaves the record as the one before it did, but for what the recording touched:
  * no more is known of it, it was not submitted twice, and is begun with the same flags. */
 static PM_FAST inline __attribute__((always_inline)) bool
+pm_command_begins_with_same(const struct pm_command *command, const VkCommandBufferBeginInfo *info)
+{
+    return info->flags == command->again && PM_READ(uint32_t, command->submits) <= 1;
+}
+/* And a secondary one inherits nothing that matters. */
+static inline __attribute__((always_inline)) bool
+pm_command_inherits_nothing(const VkCommandBufferBeginInfo *info)
+{
+    return info->pInheritanceInfo == NULL || info->pInheritanceInfo->pipelineStatistics == 0;
+}
+static PM_FAST inline __attribute__((always_inline)) bool
 pm_command_begins_alike(const struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
-    return info->flags == command->again && PM_READ(uint32_t, command->submits) <= 1 &&
-           (!command->secondary || info->pInheritanceInfo == NULL ||
-            info->pInheritanceInfo->pipelineStatistics == 0);
+    return pm_command_begins_with_same(command, info) &&
+           (!command->secondary || pm_command_inherits_nothing(info));
 }
 
 static inline __attribute__((always_inline)) void pm_command_begins_anew(struct pm_command *command)
@@ -276,18 +286,25 @@ pm_command_begin_again(struct pm_command *command, const VkCommandBufferBeginInf
 static PM_FAST inline __attribute__((always_inline)) bool
 pm_command_learn_again(const struct pm_command *command, struct pm_sampling *sampling)
 {
-    if (__builtin_expect(command->once, 1) || PM_READ(uint32_t, command->submits) == 1)
-        return pm_sampling_learn_one(sampling);
-    return true;
+    const bool counts = command->once || PM_READ(uint32_t, command->submits) == 1;
+    return __builtin_expect(!counts, 0) || pm_sampling_learn_one(sampling);
 }
+/* A number that a secondary one has too much for it does not matter. */
 static PM_FAST inline __attribute__((always_inline)) bool
 pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBeginInfo *info,
                           struct pm_sampling *sampling)
 {
-    if (command->touched || !pm_command_begins_alike(command, info) ||
-        !pm_command_learn_again(command, sampling))
+    if (command->touched || !pm_command_begins_with_same(command, info))
         return false;
-    pm_command_begins_anew(command);
+    if (command->secondary) {
+        if (!pm_command_inherits_nothing(info))
+            return false;
+        command->recordings++;
+    }
+    if (!pm_command_learn_again(command, sampling))
+        return false;
+    command->executed_count = 0;
+    atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     return true;
 }
 

@@ -40,7 +40,7 @@ kinds="buffer reset" before=$failed
 for _ in 1 2 3; do
     failed=$before
     PM_FEW=200 PM_MANY=1000 measure "" "$kinds"
-    bound "$outside" "$kinds" 40 45
+    bound "$outside" "$kinds" 40 40
     [ $failed != "$before" ] || break
 done
 kinds="draw dispatch"

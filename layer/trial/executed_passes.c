@@ -1,5 +1,6 @@
 #include "layer/trial/executed_passes.h"
 
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 enum {

@@ -1,4 +1,5 @@
 /* Trials begin, wake, sleep and begin anew. trial.h. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "base/clock.h"

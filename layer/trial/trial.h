@@ -54,6 +54,7 @@
 #include "layer/frame/command.h"
 #include "layer/shader/candidate.h"
 #include "layer/trial/timing.h"
+#include "layer/trial/trials_sum.h"
 
 struct pm_budget; /* budget.h */
 struct pm_report; /* counts/report.h */
@@ -191,14 +192,6 @@ void pm_trials_poll_with(struct pm_device *device);
 void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds);
 
 /* What became of the trials so far. */
-struct pm_trials_sum {
-    uint32_t going_on, dropped; /* shaders that are tried, or will be again; that are no faster */
-    uint32_t measured;          /* of which one of many variants is measured just now */
-    double fastest, slowest;    /* of those that are: time of the original over theirs; 0: none */
-    bool of_passes;             /* what was timed of any: render passes */
-    uint64_t frames_more;       /* heartbeats until all are decided, as far as it can be told; 0:
-                                   nothing is tried, or nothing can be told yet */
-};
 void pm_trials_sum(struct pm_trials *trials, struct pm_trials_sum *sum);
 
 /* Adds the profiles of the trials that were decided since the last call. */

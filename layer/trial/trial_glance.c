@@ -5,6 +5,7 @@
  * other takes. And they would be: glances begin at a look, and all that have waited as long begin
  * at the same one. So of n at draws only a quarter begins at each look, which is all within the
  * heartbeats that any waits. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "base/clock.h"

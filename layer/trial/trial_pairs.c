@@ -1,4 +1,5 @@
 /* Which side is next, and what the pairs say. trial.h. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "base/clock.h"

@@ -1,4 +1,5 @@
 /* How trials stand, for the profile and for whoever looks. trial.h. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "layer/counts/report.h"

@@ -1,4 +1,5 @@
 /* The memory of trials that are over and of which no pipeline is left, for those that come. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "base/clock.h"

@@ -10,12 +10,16 @@
 #pragma once
 
 #include "base/anytime.h"
+#include "layer/frame/command.h"
+#include "layer/frame/sampling.h"
+#include "layer/shader/candidate.h"
 #include "layer/shader/specialized.h"
 #include "layer/trial/budget.h"
 #include "layer/trial/glance.h"
 #include "layer/trial/pair_list.h"
 #include "layer/trial/pass_table.h"
-#include "layer/trial/trial.h"
+#include "layer/trial/timing.h"
+#include "layer/trial/trials_sum.h"
 #include "layer/trial/verdict.h"
 
 enum {

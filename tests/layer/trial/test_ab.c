@@ -1,6 +1,7 @@
 /* What the layer writes for `piecemeal run --ab`: which pair and which device a block is of. */
 #include "layer/trial/ab.h"
 
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 #include "tests/cmocka_includes.h"
 #include "tests/temporary.h"

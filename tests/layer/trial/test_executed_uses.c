@@ -1,6 +1,7 @@
 /* What secondary command buffers have part in: when a use begins and when it is over
  * (executed_passes.h). */
 #include "layer/trial/executed_passes.h"
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 #include "tests/cmocka_includes.h"
 

@@ -1,5 +1,6 @@
 /* Glances at what is used (glance.h): how many frames pass until a variant that has turned slower
  * is tried again, that noise does not make it so, and that what they cost becomes little. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "tests/cmocka_includes.h"

@@ -1,6 +1,7 @@
 /* A lot says which half of a pair has the variant: what nobody knows of a use, as the workgroups of
  * an indirect dispatch, makes a trial longer and decides nothing (trial.h). */
 #include "base/random.h"
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 #include "tests/cmocka_includes.h"
 #include <math.h>

@@ -1,6 +1,7 @@
 /* What trials take that last as long as the game does: the memory of those that are over is used
  * again, so that a game that makes and destroys pipelines has no more trials than pipelines; and
  * uses that do not come again are not waited for. */
+#include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
 #include "base/clock.h"

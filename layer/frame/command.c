@@ -194,7 +194,7 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
         command->scene = PM_SCENE_NONE;
         clear_bound(command);
         command->area = 0;
-        /* From here on no recording begins that does not look at what this one follows. */
+        /* From here on each begin looks at what this one follows. */
         command->touched = false;
     }
     pm_pushed_begin(&command->pushed, atomic_load_explicit(&device->watched, memory_order_acquire));

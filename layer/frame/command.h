@@ -309,11 +309,12 @@ pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBegin
 }
 
 /* The same as pm_command_begin_again while every recording is tracked and none follows what is
- * pushed: what it binds goes to `lately` from the begin on. */
+ * pushed: what it binds goes to `lately` from the begin on. The recording before may have followed
+ * pushes though: the first that do so begin before the hook of begins is another. */
 static PM_FAST inline __attribute__((always_inline)) bool
 pm_command_begin_careful(struct pm_command *command, const VkCommandBufferBeginInfo *info)
 {
-    if (command->touched || !pm_command_begins_alike(command, info))
+    if (command->touched || command->pushed.wanted != 0 || !pm_command_begins_alike(command, info))
         return false;
     pm_command_begins_anew(command);
     command->lately.game[PM_GRAPHICS] = command->lately.game[PM_COMPUTE] = 0;

@@ -16,7 +16,8 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
     }
 }
 
-/* The record of what was executed; NULL: it is gone, or was recorded anew. */
+/* The record of what was executed; NULL: it is gone, or was recorded anew. Of what was only noted,
+ * without a number, whichever recording the handle has (executed.h). */
 static inline struct pm_command *record_of(const struct pm_lookup *commands,
                                            const struct pm_executed *executed)
 {

@@ -5,6 +5,9 @@
  * A secondary recording without SIMULTANEOUS_USE is in one primary that can be submitted, and there
  * once; so it is submitted as if it were one itself. With it there may be several, and several
  * places in each. What was recorded anew since is not submitted any more.
+ * Of what is noted alone (pm_command_note_executed) it is not known which recording that was: it is
+ * whichever the handle has at the submission. By Vulkan a primary whose secondary was recorded anew
+ * is invalid and is not submitted, so it is the one that was executed.
  *
  * Thread safety: the primary's, Vulkan's external synchronization; once it has ended, the queue's.
  */

@@ -70,7 +70,7 @@ struct pm_sampling {
                                                            something is put off (put_off.h) */
     _Atomic uint32_t holding; /* recordings that hold variants or timings: what happens to their
                                  command buffers concerns us. None is the first of them but while
-                                 `recording` is not 0, and so the hooks are armed */
+                                 the hooks are armed */
     _Atomic int64_t begins;   /* outside windows: begins until one is sampled */
     /* Whether the game keeps its recordings; PM_MOST_LEARNED at most, and one more for each thread
      * that counts as that is reached: each looks and then adds. */

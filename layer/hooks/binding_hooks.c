@@ -187,7 +187,8 @@ static __attribute__((noinline)) void bind_pushed(VkCommandBuffer handle, VkPipe
                                      PM_TO_HANDLE(VkPipeline, command->bound[index].now));
 }
 
-/* The same where what is bound has no such variant, nor what was or what is pushed is known. */
+/* The same where what is bound has no such variant: by what stands for it; and where what was bound
+ * had one, with what is then known of pushes, as long as the short way for these stays open. */
 static PM_FAST __attribute__((noinline)) void
 bind_unwatched(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
 {

@@ -366,13 +366,18 @@ static PFN_vkBeginCommandBuffer begin_of(const struct pm_device *device, bool ar
     return !learned ? begin_followed : follows_pushes(device) ? begin_unpushed : begin_careful;
 }
 
-/* A label in a secondary command buffer is one of what executes it, too. */
+/* A label in a secondary command buffer is one of what executes it, too. Where every recording is
+ * tracked and it is known whether the game keeps recordings, none is noted: what then executes a
+ * secondary one is not counted as a submission of it, whose `submits` stay 0. Where that is known
+ * by `again` alone, none is noted from the next time on that the hooks are armed, or no more. */
 static PFN_vkCmdExecuteCommands execute_of(const struct pm_device *device, bool armed, bool tracked)
 {
     const bool learned = atomic_load(&device->sampling->learned);
     if (armed || (tracked && !learned) || device->sampling->scenes.labels != NULL)
         return execute_long;
-    return tracked ? execute_forgetting : learned ? execute_plain : execute_noted;
+    if (tracked)
+        return execute_forgetting;
+    return pm_sampling_counts_executions(device->sampling) ? execute_noted : execute_plain;
 }
 
 void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device *device)

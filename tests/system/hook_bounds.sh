@@ -1,6 +1,6 @@
 #!/bin/bash
 # What our hooks add to a game's calls, in instructions by callgrind (bench/cost/draw_cost.sh), stays within its goals: 40 a
-# call outside windows (4 a draw, 16 a bind, 20 where a variant stands), 40 a draw (60 while its shader is owed calls) and 115
+# call outside windows (4 a draw, 16 a bind, 20 where a variant stands), 40 a draw (50 while its shader is owed calls) and 115
 # a bind in one. What begins and ends something is one, and so is "reset", a command buffer with the reset before it; "early"
 # is executing a secondary before it is known that the game records anew, and its part of the submission
 # (docs/results/cost.md).

@@ -224,6 +224,34 @@ static void what_was_only_bound_begins_as_short(void **unused)
     atomic_store(&sampling.learned, false);
 }
 
+/* While somebody else has said what is to be followed, and the hook of begins is still the one that
+ * looks at no pushes: what one recording pushed is not known of the next. */
+static void what_is_followed_just_now_is_not_carried_over(void **unused)
+{
+    (void)unused;
+    const VkCommandBufferBeginInfo once = {.flags = ONCE};
+    const uint64_t watched = 6;
+    atomic_store(&sampling.learned, true);
+    atomic_store(&device.binds, PM_BINDS_CAREFUL);
+    struct pm_command command = touched_in_all_ways();
+    atomic_store(&device.watched, watched);
+    assert_false(pm_command_begin_careful(&command, &once));
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_int_equal(command.pushed.wanted, watched);
+    command.pushed.known[1] = watched;
+    command.pushed.stays = 1;
+    atomic_store(&command.submits, 1);
+    assert_false(pm_command_begin_careful(&command, &once));
+    assert_false(command.plain);
+    assert_int_equal(atomic_load(&command.submits), 1);
+    assert_true(pm_command_begin_followed(&command, &once));
+    assert_int_equal(command.pushed.known[1] | command.pushed.stays, 0);
+    assert_false(command.plain);
+    atomic_store(&device.watched, 0);
+    atomic_store(&device.binds, 0);
+    atomic_store(&sampling.learned, false);
+}
+
 /* What follows pushes begins in few instructions where there were none. */
 static void what_pushed_nothing_begins_as_short(void **unused)
 {
@@ -298,6 +326,7 @@ int main(void)
         cmocka_unit_test(the_short_way_learns),
         cmocka_unit_test(what_was_touched_is_forgotten),
         cmocka_unit_test(what_was_only_bound_begins_as_short),
+        cmocka_unit_test(what_is_followed_just_now_is_not_carried_over),
         cmocka_unit_test(what_pushed_nothing_begins_as_short),
         cmocka_unit_test(what_is_executed_is_noted),
     };

@@ -277,6 +277,12 @@ static void executions_are_looked_at_for_what_they_matter(void **unused)
     outcome = execute_one();
     assert_true(outcome.noted == 1 && outcome.bound);
     assert_false(pm_command_of(&sampling, buffers[0])->touched);
+    /* Known by the game's having submitted so many again. */
+    atomic_store(&sampling.again, PM_MOST_LEARNED);
+    pm_registry_arm(&device, false);
+    outcome = execute_one();
+    assert_true(outcome.noted == 0 && outcome.bound);
+    atomic_store(&sampling.again, 0);
     atomic_store(&sampling.learned, true);
     pm_registry_be_careful(&device);
     outcome = execute_one();

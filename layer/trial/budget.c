@@ -105,11 +105,11 @@ static int64_t rest_of(const struct pm_allowance *allowance)
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
     const int64_t expected = atomic_load(&cost->expected);
-    int64_t charged = -1;
+    int64_t charged = PM_BUDGET_SPENT;
     if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
         return charged;
     if (pthread_mutex_trylock(&budget->lock) != 0)
-        return charged;
+        return PM_BUDGET_HELD;
     take_back(budget);
     fill(budget, now);
     if (budget->allowance.left >= 0 || budget->share >= 1) {

@@ -11,9 +11,8 @@
  * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
  *
  * Whoever asks first has what there is: of several trials in each frame the first in it has most
- * pairs until it is over. Turns would be worse: a trial of long pairs would hold all others to its
- * rate, and a glance, whose pairs follow each other within some heartbeats, would end before.
- * Glances alone have a turn, where one had to wait (trial_glance.c).
+ * pairs until it is over. Trials have no turns, since one of long pairs would hold all others to
+ * its rate. Glances have one, all together, where one had to wait (trial_glance.c).
  *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
@@ -86,8 +85,14 @@ struct pm_use_cost {
     enum pm_trial_stands stands;
 };
 
-/* A pair may begin, and is charged so much; below 0: it may not, or another thread, which may be of
- * the lowest priority, has the budget just now. Never waits. */
+/* Below 0, in place of a charge. */
+enum {
+    PM_BUDGET_SPENT = -1, /* nothing is left */
+    PM_BUDGET_HELD = -2,  /* nobody knows: it is somebody else's just now */
+};
+
+/* A pair may begin, and is charged so much; or one of the above, where another thread that has the
+ * budget may be of the lowest priority. Never waits. */
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
 
 /* Of what was charged for pairs whose times nobody waits for any more. Never waits. */

@@ -51,17 +51,21 @@ int64_t pm_glance_end(struct pm_glance *glance)
     return atomic_exchange(&glance->charged, 0);
 }
 
+/* A longer rest is over: it was had before this one began. */
 static void wait_longer(struct pm_glance *glance)
 {
-    if (glance->wait < UNDRAWN)
-        glance->wait *= 2;
+    const uint32_t longer = glance->wait < UNDRAWN / 2 ? 2 * glance->wait : UNDRAWN;
+    glance->wait = longer > glance->every ? longer : glance->every;
 }
 
 bool pm_glance_finds_nothing(struct pm_glance *glance, uint64_t idle)
 {
-    if (idle < (atomic_load(&glance->pair) == PM_GLANCE_WHOLE ? RESULTS : TRACKED))
+    const bool whole = atomic_load(&glance->pair) == PM_GLANCE_WHOLE,
+               denied = atomic_load(&glance->denied);
+    if (idle < (whole ? RESULTS : TRACKED))
         return false;
-    if (!atomic_load(&glance->denied))
+    glance->undrawn = !whole && !denied;
+    if (!denied)
         wait_longer(glance);
     return true;
 }
@@ -101,6 +105,7 @@ static uint32_t rest(struct pm_glance *glance)
 enum pm_glance_says pm_glance_take(struct pm_glance *glance, double log_ratio, int64_t charged)
 {
     atomic_fetch_sub(&glance->charged, charged);
+    glance->undrawn = false;
     glance->pairs++;
     glance->slower = fmax(glance->slower + says(glance, log_ratio), 0);
     glance->alarmed = glance->slower >= ALARM;
@@ -117,6 +122,7 @@ void pm_glance_was_tried(struct pm_glance *glance)
     else if (!glance->alarmed && glance->every > EVERY)
         glance->every /= 2;
     glance->alarmed = false;
+    glance->undrawn = false;
     glance->slower = 0;
     glance->pairs = 0;
     glance->wait = glance->every;
@@ -136,9 +142,16 @@ bool pm_glance_begin_pair(struct pm_glance *glance)
     return atomic_compare_exchange_strong(&glance->pair, &none, PM_GLANCE_HALF);
 }
 
-void pm_glance_deny_pair(struct pm_glance *glance)
+void pm_glance_charge_pair(struct pm_glance *glance, int64_t charged)
 {
-    atomic_store(&glance->denied, true);
+    atomic_fetch_add(&glance->charged, charged);
+    atomic_store(&glance->denied, false);
+}
+
+void pm_glance_deny_pair(struct pm_glance *glance, bool spent)
+{
+    if (spent)
+        atomic_store(&glance->denied, true);
     atomic_store(&glance->pair, PM_GLANCE_NONE);
 }
 

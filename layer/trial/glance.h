@@ -33,7 +33,8 @@
  * Where a glance was followed by a trial in vain, the next ones come half as often, and in the end
  * no more often than trials do; behind each other trial twice as often again. What is not drawn
  * with costs recordings that are tracked for it: it is looked at less and less often, until it is
- * drawn with again. trial.c begins and ends them.
+ * drawn with again. It asks for no turn at the budget, and begins beside all others like it
+ * (trial_glance.c). trial.c begins and ends them.
  *
  * Thread safety: under the trials' lock, but where it says otherwise.
  */
@@ -53,7 +54,7 @@ struct pm_glance {
     _Atomic bool on;
     _Atomic uint32_t pair;    /* enum pm_glance_pair: one that was begun */
     _Atomic uint32_t skipped; /* uses to come at which none begins */
-    _Atomic bool denied;      /* the budget had nothing left for one */
+    _Atomic bool denied;      /* the budget had nothing left for the latest */
     _Atomic int64_t prepaid;  /* charged for the first, which has not begun */
     _Atomic int64_t charged;  /* for that and all whose times are not there */
     double slower;            /* the sum of what pairs say */
@@ -63,6 +64,7 @@ struct pm_glance {
     uint32_t odd;             /* pairs whose halves were of two sizes */
     uint32_t every;           /* heartbeats between two, */
     uint32_t wait;            /* and until the next: more where it is not drawn with */
+    bool undrawn;             /* no pair was whole in the latest: it is not drawn with */
     bool told;                /* there was one: what a pair costs is of such pairs */
     bool alarmed;             /* it is tried again since one said so */
 };
@@ -97,8 +99,10 @@ static inline bool pm_glance_is_on(const struct pm_glance *glance)
     return atomic_load_explicit(&glance->on, memory_order_relaxed);
 }
 
-/* Whether a pair may begin, as far as this is concerned; and it may not for the budget. */
+/* Whether a pair may begin, as far as this is concerned; it does, and was charged so much beside
+ * what was before; and it does not. spent: the budget has nothing left, not only somebody else. */
 bool pm_glance_begin_pair(struct pm_glance *glance);
-void pm_glance_deny_pair(struct pm_glance *glance);
+void pm_glance_charge_pair(struct pm_glance *glance, int64_t charged);
+void pm_glance_deny_pair(struct pm_glance *glance, bool spent);
 /* Its second half begins. */
 void pm_glance_second_half(struct pm_glance *glance);

@@ -4,7 +4,10 @@
  * it. If both are glanced at in the same frames, what the larger one's lots decide drowns what the
  * other takes. And they would be: glances begin at a look, and all that have waited as long begin
  * at the same one. So of n at draws only a quarter begins at each look, which is all within the
- * heartbeats that any waits. */
+ * heartbeats that any waits.
+ *
+ * Those that were found not to be drawn with have recordings tracked for 64 heartbeats each, and
+ * disturb nobody. They begin together: at looks that are multiples of how many each waits. */
 #include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
@@ -27,32 +30,52 @@ void pm_trials_look_around(struct pm_trials *trials)
 {
     uint32_t count = 0;
     for (const struct pm_trial *trial = trials->first; trial != NULL; trial = trial->next) {
-        count += !trial->compute && may_be_glanced_at(trial);
+        count += !trial->compute && !trial->glance.undrawn && may_be_glanced_at(trial);
         trials->glance_waits |=
             pm_glance_is_on(&trial->glance) && atomic_load(&trial->glance.denied);
     }
-    trials->glances_left = (count + LOOKS - 1) / LOOKS;
     trials->looks++;
+    /* Those that are found not to be drawn with meanwhile make it no longer for the rest. */
+    if (trials->looks % LOOKS == 0 || count > trials->glances_counted)
+        trials->glances_counted = count;
+    trials->glances_left = (trials->glances_counted + LOOKS - 1) / LOOKS;
     atomic_store(&trials->glances_first,
                  trials->glance_waits && trials->looks / LOOKS % TURNS == 0);
     trials->glance_waits = false;
 }
 
+/* Of what waits so long: it is one of what waits less, too. */
+static bool is_common_look(const struct pm_trials *trials, uint32_t wait)
+{
+    uint32_t looks = 1;
+    while (2 * looks * TRIAL_LOOK <= wait)
+        looks *= 2;
+    return trials->looks % looks == 0;
+}
+
+static bool may_begin(const struct pm_trial *trial, uint64_t idle)
+{
+    const struct pm_trials *trials = trial->owner;
+    const uint32_t wait = trial->glance.wait;
+    if (trial->glance.undrawn)
+        return idle >= wait / 2 && is_common_look(trials, wait);
+    return idle >= wait && (trial->compute || trials->glances_left > 0);
+}
+
 void pm_trial_glance(struct pm_trial *trial, uint64_t idle)
 {
     struct pm_trials *trials = trial->owner;
-    if (!may_be_glanced_at(trial) || idle < trial->glance.wait ||
-        (!trial->compute && trials->glances_left == 0))
+    if (!may_be_glanced_at(trial) || !may_begin(trial, idle))
         return;
     /* What pairs cost that had the original beside them is not what those cost that have not. */
     if (!trial->glance.told)
         atomic_store(&trial->cost.expected, 0);
     const int64_t charged = pm_budget_begin(&trials->budget, &trial->cost, pm_now());
     if (charged < 0) {
-        trials->glance_waits = true;
+        trials->glance_waits |= charged == PM_BUDGET_SPENT && !trial->glance.undrawn;
         return;
     }
-    trials->glances_left -= !trial->compute;
+    trials->glances_left -= !trial->compute && !trial->glance.undrawn;
     pm_glance_begin(&trial->glance, charged, pm_trial_uses(trial), pm_trial_lot(trial));
     for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
         atomic_store(&trial->tracks[i].seen, false);

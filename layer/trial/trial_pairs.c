@@ -89,19 +89,22 @@ struct trial_track *pm_trial_track_of(struct pm_trial *trial, uint64_t what, uin
 static int64_t charge_pair(struct pm_trial *trial, uint64_t heartbeat)
 {
     struct pm_glance *glance = &trial->glance;
-    if (!pm_glance_begin_pair(glance) ||
-        (!pm_glance_is_on(glance) &&
-         atomic_load_explicit(&trial->owner->glances_first, memory_order_relaxed)))
-        return -1;
+    if (!pm_glance_begin_pair(glance))
+        return PM_BUDGET_HELD;
+    if (!pm_glance_is_on(glance) &&
+        atomic_load_explicit(&trial->owner->glances_first, memory_order_relaxed)) {
+        atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
+        return PM_BUDGET_HELD;
+    }
     const int64_t prepaid = atomic_exchange(&glance->prepaid, 0);
     const int64_t charged =
         prepaid > 0 ? prepaid : pm_budget_begin(&trial->owner->budget, &trial->cost, pm_now());
     const bool glanced = pm_glance_is_on(glance);
-    if (glanced && prepaid == 0 && charged >= 0)
-        atomic_fetch_add(&glance->charged, charged);
+    if (glanced && charged >= 0)
+        pm_glance_charge_pair(glance, prepaid == 0 ? charged : 0);
     if (glanced && charged < 0)
-        pm_glance_deny_pair(glance);
-    else
+        pm_glance_deny_pair(glance, charged == PM_BUDGET_SPENT);
+    if (!glanced || charged != PM_BUDGET_SPENT)
         atomic_store_explicit(&trial->used_at, heartbeat, memory_order_relaxed);
     return charged;
 }

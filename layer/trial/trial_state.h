@@ -128,10 +128,10 @@ struct pm_trials {
     struct pm_trial *spare;    /* empty ones */
     struct pm_trials_sum past; /* of those that were emptied */
     bool unreported;
-    /* Of glances (trial_glance.c): those at draws that may begin at this look; whether one had to
-     * wait for the budget at the latest; looks so far. Under the lock, these three. And whether
-     * other pairs wait for glances. */
-    uint32_t glances_left;
+    /* Of glances (trial_glance.c): those at draws that may begin within some looks, and at this
+     * one; whether one had to wait for the budget at the latest; looks so far. Under the lock,
+     * these four. And whether other pairs wait for glances. */
+    uint32_t glances_counted, glances_left;
     bool glance_waits;
     uint32_t looks;
     _Atomic bool glances_first;

@@ -3,7 +3,9 @@
 #include "layer/trial/trial.h"
 #include "layer/trial/trial_state.h"
 
+#include "base/clock.h"
 #include "tests/cmocka_includes.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { EVERY = 256, NOTICED = EVERY + 2 * TRIAL_LOOK, LONG = 1 << 16, RETRY = 1 << 14, CALLS = 4 };
@@ -322,39 +324,117 @@ static void what_shares_a_pass_takes_turns(void **state)
         assert_in_range(pairs[i], FRAMES / (EVERY + TRIAL_LOOK) - 1, FRAMES / EVERY);
 }
 
-/* A trial in each frame would have what there is of the budget before a look comes. */
+/* Many that are drawn with in another scene have their recordings tracked in the same frames, once
+ * they were found not to be in this one. */
+static void many_that_are_not_drawn_with_cost_little(void **state)
+{
+    (void)state;
+    enum { MOST = 200, FRAMES = 12000 };
+    static const uint32_t counts[] = {4, 50, MOST};
+    static struct pm_candidate many[MOST];
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        tear_down(NULL);
+        set_up(NULL);
+        game.drawn = false;
+        const uint32_t count = counts[i];
+        for (uint32_t k = 0; k < count; k++) {
+            many[k] = (struct pm_candidate){
+                .key = pm_shader_key_compute("many", (uint32_t[]){k}, 1),
+                .verdict = verdict,
+                .again = hear_any,
+                .glanced = hear_any,
+            };
+            pm_trials_watch(trials, &many[k], false);
+        }
+        uint32_t awake = 0;
+        for (uint32_t frame = 0; frame < FRAMES; frame++) {
+            bool any = false;
+            run_frames(1);
+            for (uint32_t k = 0; k < count; k++)
+                any |= pm_trial_is_awake(many[k].trial);
+            awake += any;
+        }
+        printf("%u variants that are not drawn with: %.1f %% of %u frames\n", count,
+               100.0 * awake / FRAMES, FRAMES);
+        assert_in_range(awake, 4 * TRIAL_LOOK, FRAMES * 8 / 100);
+    }
+}
+
+/* ---- beside a trial that has what there is of the budget ---- */
+
+static struct pm_candidate other;
+
+static void try_another(double share)
+{
+    pm_budget_finish(&trials->budget);
+    pm_budget_init(&trials->budget, share, (int64_t[PM_OWED_BY]){0}, pm_now());
+    other = (struct pm_candidate){.key = pm_shader_key_compute("tried", (uint32_t[]){1}, 1),
+                                  .verdict = verdict};
+    pm_trials_add(trials, &other, true);
+}
+
+/* Of its calls in a frame one begins a pair, or none may. Either way it is in use. */
+static bool begins_pair(void)
+{
+    bool begins = false;
+    for (int i = 0; i < 2; i++) {
+        struct pm_timed timed;
+        begins |= pm_trial_next_call(&other, 1, &timed) && timed.charged > 0;
+    }
+    assert_true(pm_trials_now(trials) == atomic_load(&other.trial->used_at));
+    return begins;
+}
+
+/* Of so many frames, in each of which there is enough for one pair more and the other trial comes
+ * first: those in which it began one. */
+static uint32_t run_shared_frames(uint32_t frames, bool drawn)
+{
+    uint32_t pairs = 0;
+    game.drawn = false;
+    for (uint32_t frame = 0; frame < frames; frame++) {
+        run_frames(1);
+        pm_budget_return(&trials->budget, pm_budget_owed(&trials->budget, pm_now()) + 1);
+        pairs += begins_pair();
+        if (drawn)
+            draw();
+    }
+    return pairs;
+}
+
+enum { TURNS_EVERY = 16 * TRIAL_LOOK, TURN = 4 * TRIAL_LOOK, SHARED = 8 * TURNS_EVERY };
+
 static void other_pairs_wait_for_glances(void **state)
 {
     (void)state;
-    enum { TURN = EVERY, FRAMES = 8 * TURN };
-    struct pm_candidate other = {.key = pm_shader_key_compute("tried", (uint32_t[]){1}, 1),
-                                 .verdict = verdict};
-    uint32_t pairs = 0;
-    pm_trials_add(trials, &other, true);
+    try_another(1e-9);
+    const uint32_t pairs = run_shared_frames(SHARED, true);
+    assert_in_range(game.paired, SHARED / TURNS_EVERY - 1, SHARED / EVERY);
+    assert_in_range(pairs, SHARED - SHARED / TURNS_EVERY * TURN,
+                    SHARED - (SHARED / TURNS_EVERY - 1) * TRIAL_LOOK);
+}
+
+/* Once a glance has found that. */
+static void none_waits_for_what_is_not_drawn_with(void **state)
+{
+    (void)state;
+    try_another(1e-9);
+    assert_in_range(run_shared_frames(SHARED, false), SHARED - TURN, SHARED - TRIAL_LOOK);
+}
+
+/* Somebody else has the budget whenever a look comes, and it is not used up. */
+static void none_waits_where_the_budget_is_not_used_up(void **state)
+{
+    (void)state;
+    try_another(1);
     game.drawn = false;
-    run_frames(TURN);
-    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+    for (uint32_t frame = 0; frame < SHARED; frame++) {
         struct pm_timed timed;
-        pthread_mutex_lock(&trials->budget.lock); /* nothing is left of it when a look comes */
+        pthread_mutex_lock(&trials->budget.lock);
         run_frames(1);
         pthread_mutex_unlock(&trials->budget.lock);
-        pairs += pm_trial_next_call(&other, 1, &timed) && timed.charged > 0;
+        assert_true(pm_trial_next_call(&other, 1, &timed));
     }
     assert_false(pm_glance_is_on(&candidate.trial->glance));
-    assert_in_range(pairs, (FRAMES - 3 * TURN) / 2, (FRAMES - TURN) / 2);
-    /* It has its turn, and then there is nothing to wait for. */
-    pairs = 0;
-    for (uint32_t frame = 0; frame < 4 * TURN; frame++) {
-        struct pm_timed timed;
-        run_frames(1);
-        if (pm_trial_is_awake(candidate.trial) && pm_trial_next_call(&candidate, 1, &timed)) {
-            game.paired++;
-            pm_trials_take(trials, &timed, timed.variant ? 90 : 100);
-        }
-        pairs += pm_trial_next_call(&other, 1, &timed);
-    }
-    assert_true(game.paired > 0);
-    assert_in_range(pairs, 4 * TURN - 2 * TRIAL_LOOK, 4 * TURN);
 }
 
 int main(void)
@@ -372,7 +452,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(without_a_budget_there_is_none, set_up, tear_down),
         cmocka_unit_test_setup_teardown(not_while_it_is_compared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_shares_a_pass_takes_turns, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(many_that_are_not_drawn_with_cost_little, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(other_pairs_wait_for_glances, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(none_waits_for_what_is_not_drawn_with, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(none_waits_where_the_budget_is_not_used_up, set_up,
+                                        tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -25,15 +25,16 @@ struct noise {
     const char *name;
     double spread;        /* of a time's logarithm: one standard deviation */
     double rare, longer;  /* so many times of one are so many times as long */
+    double tick;          /* times are multiples of that; 0: of none */
     double begins, slows; /* the machine is slower by that from a time on, for 20 on the average */
 };
 
 static const struct noise noises[] = {
-    {"5 %", 0.05, 0, 1, 0, 1},
-    {"20 %", 0.2, 0, 1, 0, 1},
-    {"50 %", 0.5, 0, 1, 0, 1},
-    {"20 %, one of 30 ten times as long", 0.2, 1.0 / 30, 10, 0, 1},
-    {"20 %, slow phases", 0.2, 0, 1, 0.01, 4},
+    {"5 %", 0.05, 0, 1, 0, 0, 1},
+    {"20 %", 0.2, 0, 1, 0, 0, 1},
+    {"50 %", 0.5, 0, 1, 0, 0, 1},
+    {"20 %, one of 30 ten times as long", 0.2, 1.0 / 30, 10, 0, 0, 1},
+    {"20 %, slow phases", 0.2, 0, 1, 0, 0.01, 4},
 };
 enum { NOISES = sizeof noises / sizeof *noises };
 
@@ -60,9 +61,10 @@ static double time_of(struct watched *watched, double ratio)
     struct pm_random *random = &watched->random;
     if (pm_random_unit(random) < (watched->slow_phase ? 0.05 : noise->begins))
         watched->slow_phase = !watched->slow_phase;
-    return ratio * exp(noise->spread * gauss(random)) *
-           (pm_random_unit(random) < noise->rare ? noise->longer : 1) *
-           (watched->slow_phase ? noise->slows : 1);
+    const double time = ratio * exp(noise->spread * gauss(random)) *
+                        (pm_random_unit(random) < noise->rare ? noise->longer : 1) *
+                        (watched->slow_phase ? noise->slows : 1);
+    return noise->tick > 0 ? noise->tick * round(time / noise->tick) : time;
 }
 
 /* A pair, in the order that a lot says: the logarithm of the variant's time over the original's. */
@@ -192,6 +194,26 @@ static void no_difference_raises_few_alarms(void **state)
     }
 }
 
+/* Pairs of a coarse clock that tie say nothing: they ended four in a row, and leave a sum as it is.
+ * So there are more alarms than before, and fewer than where no times tie. */
+static void ties_raise_fewer(void **state)
+{
+    (void)state;
+    static const struct noise coarse[] = {
+        {"2 %, a clock of 2 %", 0.02, 0, 1, 0.02, 0, 1},
+        {"2 %, a clock of 5 %", 0.02, 0, 1, 0.05, 0, 1},
+    };
+    const double usual = rate_of(SUMMED, &noises[0], 1, ALARMS).heartbeats;
+    for (size_t i = 0; i < sizeof coarse / sizeof *coarse; i++) {
+        const struct rate row = rate_of(IN_ROW, &coarse[i], 1, ALARMS / 10),
+                          sum = rate_of(SUMMED, &coarse[i], 1, ALARMS / 10);
+        printf("as fast, noise of %s: an alarm in %.0f heartbeats, %.2f pairs in %d; four in a "
+               "row: %.0f, %.2f\n",
+               coarse[i].name, sum.heartbeats, sum.pairs, EVERY, row.heartbeats, row.pairs);
+        assert_true(sum.heartbeats > 1.1 * usual);
+    }
+}
+
 /* A pair of what is faster costs what the variant saves: there are no more of them than before. */
 static void faster_raises_hardly_any(void **state)
 {
@@ -278,6 +300,40 @@ static void many_pairs_are_followed_by_a_long_rest(void **state)
     assert_int_equal(glance.wait, EVERY);
 }
 
+/* What finds nothing comes less and less often, up to a bound, and no more often than it does
+ * otherwise. A budget that had nothing left is another matter, until it has something again. */
+static void what_finds_nothing_waits_longer(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t every, wait, longer;
+    } waits[] = {{EVERY, EVERY, 2 * EVERY},
+                 {EVERY, 1500, 2048},
+                 {EVERY, 2048, 2048},
+                 {EVERY, 5000, 2048},
+                 {16 * EVERY, 4096, 4096}};
+    struct pm_glance glance;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++)
+        for (int denied = 0; denied < 3; denied++) {
+            pm_glance_init(&glance);
+            glance.every = waits[i].every;
+            glance.wait = waits[i].wait;
+            pm_glance_begin(&glance, 0, 1, 0);
+            assert_true(pm_glance_begin_pair(&glance));
+            if (denied > 0)
+                pm_glance_deny_pair(&glance, true);
+            if (denied > 1) {
+                assert_true(pm_glance_begin_pair(&glance));
+                pm_glance_charge_pair(&glance, 1);
+            }
+            assert_false(pm_glance_finds_nothing(&glance, LOOK - 1));
+            assert_true(pm_glance_finds_nothing(&glance, LOOK));
+            assert_int_equal(glance.wait, denied == 1 ? waits[i].wait : waits[i].longer);
+            assert_int_equal(glance.undrawn, denied != 1);
+            assert_int_equal(pm_glance_end(&glance), denied > 1);
+        }
+}
+
 /* One that says nothing, or too much: a time of 0, or one that something else made long. */
 static void no_pair_says_more_than_one(void **state)
 {
@@ -298,10 +354,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_difference_raises_few_alarms),
+        cmocka_unit_test(ties_raise_fewer),
         cmocka_unit_test(faster_raises_hardly_any),
         cmocka_unit_test(slower_is_noticed_sooner),
         cmocka_unit_test(what_was_said_is_kept),
         cmocka_unit_test(many_pairs_are_followed_by_a_long_rest),
+        cmocka_unit_test(what_finds_nothing_waits_longer),
         cmocka_unit_test(no_pair_says_more_than_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

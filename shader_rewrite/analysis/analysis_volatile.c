@@ -74,6 +74,14 @@ static bool goes_through(const struct pm_ir_instr *chain, uint32_t first)
     return !type;
 }
 
+/* Bytes may be of any member. */
+static bool is_by_bytes_of_volatile(const struct pm_ir_instr *chain)
+{
+    const struct pm_ir_instr *base = pm_ir_operand_instr(chain, 0);
+    const struct pm_ir_instr *type = base ? pointed_to(base) : NULL;
+    return !type || has_volatile(type);
+}
+
 bool pm_volatile_is(const struct pm_ir_instr *pointer)
 {
     if (!pointer || has_volatile(pointed_to(pointer)))
@@ -94,6 +102,10 @@ bool pm_volatile_is(const struct pm_ir_instr *pointer)
         case SpvOpPtrAccessChain:
         case SpvOpInBoundsPtrAccessChain:
             if (goes_through(pointer, 2))
+                return true;
+            break;
+        case SpvOpRawAccessChainNV:
+            if (is_by_bytes_of_volatile(pointer))
                 return true;
             break;
         case SpvOpLoad: /* an image, or a pointer that was kept in memory */

@@ -29,6 +29,7 @@ static void count(const struct pm_ir_instr *instr, struct pm_step_cost *cost)
     case SpvOpLoopMerge:
     case SpvOpAccessChain:
     case SpvOpInBoundsAccessChain:
+    case SpvOpRawAccessChainNV:
     case SpvOpCopyObject:
     case SpvOpReturn:
         return;

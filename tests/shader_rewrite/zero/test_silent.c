@@ -12,7 +12,8 @@
 /* %s: extension and capability, memory model, decorations, body. %n is the candidate; %m is for
  * nothing but the product with it, and so is the load that makes it. */
 static const char frame[] =
-    "OpCapability Shader\n%s"
+    "OpCapability Shader\nOpCapability RawAccessChainsNV\n%s"
+    "OpExtension \"SPV_NV_raw_access_chains\"\n"
     "%%glsl = OpExtInstImport \"GLSL.std.450\"\n"
     "OpMemoryModel Logical %s\n"
     "OpEntryPoint GLCompute %%main \"main\" %%id\n"
@@ -54,6 +55,11 @@ static const char frame[] =
 #define FLOATS                                                                                     \
     "%old = OpLoad %float_t %float_place\n%fn = OpConvertUToF %float_t %n\n"                       \
     "%fm = OpConvertUToF %float_t %m\n%nm = OpFMul %float_t %fn %fm\n"
+/* Of the words; 0 is the offset of their only member. */
+#define BY_BYTES                                                                                   \
+    "%raw = OpRawAccessChainNV %element %out %u0 %u0 %at RobustnessPerComponentNV\n"               \
+    "%old = OpLoad %uint %raw Aligned 4\n%nm = OpIMul %uint %n %m\n%sum = OpIAdd %uint %old %nm\n" \
+    "OpStore %raw %sum Aligned 4\n"
 #define ATOMIC(operation, semantics)                                                               \
     "%nm = OpIMul %uint %n %m\n%was = " operation " %uint %place %u1 " semantics " %nm\n"
 
@@ -74,6 +80,9 @@ static const struct {
     {"a volatile store", ADDED "OpStore %place %sum Volatile\n", 1, "", false},
     {"volatile memory", ADDED "OpStore %place %sum\n", 0, "OpMemberDecorate %block 0 Volatile\n",
      false},
+    {"memory by bytes beside volatile memory", BY_BYTES, 3,
+     "OpMemberDecorate %block_f 0 Volatile\n", false},
+    {"volatile memory by bytes", BY_BYTES, 0, "OpMemberDecorate %block 0 Volatile\n", false},
     {"coherent memory", ADDED "OpStore %place %sum\n", 1, "OpMemberDecorate %block 0 Coherent\n",
      false},
     {"the Vulkan memory model", ADDED "OpStore %place %sum\n", 1, "", true},

@@ -14,6 +14,14 @@ void pm_words_add(struct pm_words *words, const char *word)
     words->items[words->count] = NULL;
 }
 
+void pm_words_add_timeout(struct pm_words *words, const char *seconds)
+{
+    const char *const timeout[] = {
+        "timeout", "--preserve-status", "--foreground", "-s", "TERM", "-k", "30", seconds};
+    for (size_t i = 0; i < sizeof(timeout) / sizeof(timeout[0]); i++)
+        pm_words_add(words, timeout[i]);
+}
+
 static void add_set(struct pm_words *words, const char *set)
 {
     pm_words_add(words, "--set");
@@ -39,11 +47,12 @@ bool pm_session_train(const struct pm_session_options *options, bool local, cons
                       struct pm_error *error)
 {
     struct pm_words words = {0};
-    char frames[24], *copy = strdup(arguments), *place = NULL;
+    char frames[24], seconds[24], *copy = strdup(arguments), *place = NULL;
     int status;
     if (!copy)
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory");
     snprintf(frames, sizeof(frames), "%llu", (unsigned long long)options->train_frames);
+    snprintf(seconds, sizeof(seconds), "%llu", (unsigned long long)options->train_seconds);
     add_run(&words, options, local);
     add_set(&words, "sampler.window_probability=1");
     add_set(&words, "sampler.api_probability=1");
@@ -53,6 +62,8 @@ bool pm_session_train(const struct pm_session_options *options, bool local, cons
     add_set(&words, "debug.synchronous=true");
     add_set(&words, "optimize.zero=false");
     pm_words_add(&words, "--");
+    if (options->train_seconds > 0)
+        pm_words_add_timeout(&words, seconds);
     add_scene(&words, options);
     pm_words_add(&words, "--frames");
     pm_words_add(&words, frames);

@@ -22,8 +22,9 @@ struct pm_session_list {
 struct pm_session_options {
     const char *piecemeal;
     uint64_t frames, skip, block, train_frames;
-    uint64_t launches;              /* of each run; 0: it is no option */
-    struct pm_session_list sets;    /* "KEY=VALUE" */
+    uint64_t train_seconds;      /* that a profile takes at most; 0: as long as its frames take */
+    uint64_t launches;           /* of each run; 0: it is no option */
+    struct pm_session_list sets; /* "KEY=VALUE" */
     struct pm_session_list against; /* likewise: of another run to compare with; may be empty */
     char **scene;
     int scene_count;
@@ -50,6 +51,9 @@ struct pm_words {
 };
 
 void pm_words_add(struct pm_words *words, const char *word);
+
+/* Before a program: it is told to end after so many seconds, and how it ends is its own. */
+void pm_words_add_timeout(struct pm_words *words, const char *seconds);
 
 /* A run of the scene in step without the layer. The scene's further arguments may be added. */
 void pm_session_original(const struct pm_session_options *options, struct pm_words *words);

@@ -15,11 +15,11 @@
  * Behind each of these steps runs of the scene draw `frames` frames in turn (lockstep.h): two
  * without the layer, and one with it; the first `skip` do not count, the rest is paired by blocks.
  *
- * All of it ends within `seconds` (600 unless told): a session that has not tried all when its part
- * of them is over is told to end, and what draws in turn then has fewer frames. What each step
- * needs at least it has whatever the time: the profile, 10 seconds of a session, and four blocks of
- * frames. Which variants are undecided in the end, and which are slow and in use, is said on
- * standard error.
+ * The profile is told to end after `seconds` (600 unless told), and all behind it takes as long at
+ * most: a session that has not tried all when its part of them is over is told to end, and what
+ * draws in turn then has fewer frames. What each step needs at least it has whatever the time: 10
+ * seconds of a session, four blocks of frames, and what a program needs to begin and to end. Which
+ * variants are undecided in the end, and which are slow and in use, is said on standard error.
  *
  * Prints a row of a Markdown table: name; bad variants; how many of them were dropped in the
  * trials, and of how many that is not decided yet; the largest share of its time that a session's
@@ -53,7 +53,6 @@ enum {
     KEY = 12,
     LEAST_BLOCKS = 4,   /* that are compared */
     LEAST_SECONDS = 10, /* that a session is played */
-    TIME_OVER = 124,    /* timeout(1) */
     NONE = 0,
     NONE_AGAIN = 1,
     LAYER = 2,
@@ -230,9 +229,7 @@ static bool play(const struct slower *slower, double seconds, struct seen *seen,
     snprintf(frames, sizeof(frames), "%llu", (unsigned long long)slower->options->tried_frames);
     snprintf(most, sizeof(most), "%.0f", fmax(seconds, LEAST_SECONDS));
     add_layer(slower, timed, &words);
-    const char *const within[] = {"timeout", "--foreground", "-s", "TERM", "-k", "30", most};
-    for (size_t i = 0; i < sizeof(within) / sizeof(within[0]); i++)
-        pm_words_add(&words, within[i]);
+    pm_words_add_timeout(&words, most);
     for (int i = 0; i < session->scene_count; i++)
         pm_words_add(&words, session->scene[i]);
     pm_words_add(&words, "--quiet");
@@ -240,7 +237,7 @@ static bool play(const struct slower *slower, double seconds, struct seen *seen,
     pm_words_add(&words, frames);
     return pm_launch_wait((char *const *)words.items, &status, error) &&
            pm_lockstep_goes_on(error) &&
-           (status == 0 || status == TIME_OVER ||
+           (status == 0 ||
             pm_fail(error, PM_ERROR_STATE, "%s ended with %d while variants were tried",
                     session->scene[0], status)) &&
            read_log(slower->log, seen, error);
@@ -470,6 +467,7 @@ int main(int argc, char **argv)
         else
             good = number && pm_tool_number(optarg, FRAMES_MOST, number) && *number > 0;
     }
+    session->train_seconds = options.seconds;
     session->scene = argv + optind;
     session->scene_count = argc - optind;
     if (!good || !session->piecemeal || session->scene_count == 0 ||

@@ -15,8 +15,8 @@
 # longest; how many variants there were, how many were dropped, and the largest share that trials took of a session.
 #
 # BUILD is the build tree. The driver is the caller's: VK_DRIVER_FILES. SIZE: of the scenes. FRAMES: that are compared.
-# TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most; SECONDS_SCENE: how long a scene may take behind its profile (600), and
-# what is undecided then is said. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
+# TRIED_FRAMES, SESSIONS: of a scene's sessions that try, at most; SECONDS_SCENE: how long a scene's profile may take, and
+# all behind it once more (600), and what is undecided then is said. SECONDS_PROFILED, SECONDS_TRIED: of a program's session
 # that profiles, and of each that tries. KEEP=FOLDER keeps the programs' logs. Ends with 1 if a scene is not as it should be.
 once=
 if [ "${1-}" = --record-once ]; then

@@ -43,14 +43,17 @@ done
 shift
 exec "$@"
 SCRIPT
-# A frame takes a millisecond by its own word.
+# A frame takes a millisecond by its own word. PROFILED, TRIED: it does not end before it is told to, and then with that.
 cat >"$scratch/scene" <<'SCRIPT'
 #!/bin/bash
 case ${*: -1} in
 --step) ;;
-5000)
-    [ -z "${LONG-}" ] || exec sleep 300
-    exit 0
+10 | 5000)
+    [ "${*: -1}" = 10 ] && ends=${PROFILED-} || ends=${TRIED-}
+    [ -n "$ends" ] || exit 0
+    sleep 300 &
+    trap 'kill $!; exit "$ends"' TERM
+    wait
     ;;
 *) exit 0 ;;
 esac
@@ -86,13 +89,17 @@ says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2
 says 1 'nothing was dropped' made=1 made=2 undecided=1 undecided=2
 says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 undecided=1 on=2
 
-# It ends though its scene does not, and says what it does not know.
+# It ends though its scene does not, neither while profiled nor while tried, and says what it does not know.
 command=("${command[0]}" --seconds 1 "${command[@]:1}")
 session "$scratch/session-turned" made=1 made=2 dropped=1 on=2
-export LONG=yes
+export PROFILED=0 TRIED=0
 begun=$SECONDS
 says 1 'never_slower: scene: turned slow and in use, the shader: 000000000002' made=1 made=2 dropped=1 slow=1 dropped=2 slow=2
-unset LONG
+TRIED=3
+says 1 'ended with 3 while variants were tried' made=1 dropped=1 slow=1
+PROFILED=3
+says 1 'ended with 3 while profiled' made=1 dropped=1 slow=1
+unset PROFILED TRIED
 [ $((SECONDS - begun)) -lt 200 ] || fail "of a second it took $((SECONDS - begun))"
 
 # Told to end while rounds are drawn, it says that, and nothing of the scene.

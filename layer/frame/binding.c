@@ -20,13 +20,8 @@ void pm_binding_catch_up(struct pm_command *command)
     for (int point = 0; point < PM_BIND_POINTS; point++) {
         const uint64_t game = lately->game[point], now = lately->now[point];
         if (game != 0)
-            command->bound[point] = (struct pm_bound){
-                .pipeline = pm_pipeline_find(command->device, PM_TO_HANDLE(VkPipeline, game)),
-                .game = game,
-                .standing = now,
-                .now = now,
-                .kind = now != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-            };
+            command->bound[point] = pm_binding_bound(
+                pm_pipeline_find(command->device, PM_TO_HANDLE(VkPipeline, game)), game, now, 0);
         lately->game[point] = 0;
     }
     command->plain = false;
@@ -141,14 +136,7 @@ bool pm_binding_stand_watched(struct pm_command *command, int point, uint64_t ga
     const uint64_t standing = fits ? folded->built.handle : best != 0 ? best : game;
     command->touched = true;
     command->watched = watch != NULL ? watch->mask : 0;
-    command->bound[point] = (struct pm_bound){
-        .pipeline = pipeline,
-        .game = game,
-        .standing = standing,
-        .now = standing,
-        .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-        .watch = command->watched,
-    };
+    command->bound[point] = pm_binding_bound(pipeline, game, standing, command->watched);
     return true;
 }
 

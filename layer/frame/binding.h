@@ -108,6 +108,20 @@ void pm_binding_pushed(struct pm_command *command);
 /* Pushes go the short way from here on, if they may (pm_pushed_arm). */
 void pm_binding_arm(struct pm_command *command);
 
+/* Of a pipeline that the game bound, and what stands for it. watch: as in struct pm_bound. */
+static inline struct pm_bound pm_binding_bound(struct pm_pipeline *pipeline, uint64_t game,
+                                               uint64_t standing, uint64_t watch)
+{
+    return (struct pm_bound){
+        .pipeline = pipeline,
+        .game = game,
+        .standing = standing,
+        .now = standing,
+        .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
+        .watch = watch,
+    };
+}
+
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
  * the recording is not tracked. pipeline NULL: it has no variants. Binds nothing yet. */
 static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_command *command,
@@ -123,14 +137,8 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
         best = pm_binding_proven(device, command, point, pipeline);
     const uint64_t standing = best != 0 ? best : game;
     if (command != NULL)
-        command->bound[point] = (struct pm_bound){
-            .pipeline = pipeline,
-            .game = game,
-            .standing = standing,
-            .now = standing,
-            .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-            .watch = command->bound[point].watch,
-        };
+        command->bound[point] =
+            pm_binding_bound(pipeline, game, standing, command->bound[point].watch);
     if (command != NULL && command->pushed.ranges != NULL)
         pm_binding_arm(command);
     return standing;
@@ -158,13 +166,7 @@ static inline bool pm_binding_stand_as(struct pm_command *command, int point, ui
     /* This is newer: a bind that found nothing said left the record as it was, and what stands may
      * have been said since. */
     command->lately.game[point] = 0;
-    command->bound[point] = (struct pm_bound){
-        .pipeline = pipeline,
-        .game = game,
-        .standing = standing,
-        .now = standing,
-        .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-    };
+    command->bound[point] = pm_binding_bound(pipeline, game, standing, 0);
     return true;
 }
 

@@ -65,9 +65,21 @@ bool pm_lookup_try_each(struct pm_lookup *lookup, void (*visit)(void *user, void
 #define PM_LOOKUP_ANYTHING UINT64_C(0x9e3779b97f4a7c15)
 #define PM_LOOKUP_POINTERS ((uint64_t)INT64_C(-0x61c88647))
 
+/* How a hook that is called very often reads what other threads may change, in a function with
+ * PM_FAST: as plain memory on x86-64, since gcc folds only that into a comparison. It is an aligned
+ * word that is read once, so it cannot be torn; x86-64 keeps the order of loads; and the thread
+ * sanitizer is told to look away. */
+#ifdef __x86_64__
+#define PM_FAST __attribute__((no_sanitize("thread")))
+#define PM_READ(type, word) (*(type const *)(const void *)&(word))
+#else
+#define PM_FAST
+#define PM_READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
+#endif
+
 /* Where a key's hash points, in bytes from slot[0]: bits from the 32nd on of a product. */
-static inline uint64_t pm_lookup_home(const struct pm_lookup_slots *slots, uint64_t key,
-                                      uint64_t factor)
+static PM_FAST inline uint64_t pm_lookup_home(const struct pm_lookup_slots *slots, uint64_t key,
+                                              uint64_t factor)
 {
     return (key * factor) >> 28 & slots->home_mask;
 }
@@ -94,18 +106,6 @@ static inline void *pm_lookup_find(const struct pm_lookup *lookup, uint64_t key)
         return atomic_load_explicit(&slot->value, memory_order_relaxed);
     return pm_lookup_find_behind(slots, home, key);
 }
-
-/* How a hook that is called very often reads what other threads may change, in a function with
- * PM_FAST: as plain memory on x86-64, since gcc folds only that into a comparison. It is an aligned
- * word that is read once, so it cannot be torn; x86-64 keeps the order of loads; and the thread
- * sanitizer is told to look away. */
-#ifdef __x86_64__
-#define PM_FAST __attribute__((no_sanitize("thread")))
-#define PM_READ(type, word) (*(type const *)(const void *)&(word))
-#else
-#define PM_FAST
-#define PM_READ(type, word) __atomic_load_n((type const *)(const void *)&(word), __ATOMIC_ACQUIRE)
-#endif
 
 /* The same for a hook (PM_FAST) that has a longer way for whoever is unknown: NULL, also when the
  * key is not where its hash points. slots: what pm_lookup_show shows, of a table of pointers. */

@@ -214,10 +214,9 @@ static inline void pm_sampling_learn_anew(struct pm_sampling *sampling)
 
 /* The same in few instructions, while it is not `learned`. false: this one is the last, and was not
  * counted. */
-static PM_FAST inline __attribute__((always_inline)) bool
-pm_sampling_learn_one(struct pm_sampling *sampling)
+static inline bool pm_sampling_learn_one(struct pm_sampling *sampling)
 {
-    if (PM_READ(uint32_t, sampling->anew) >= PM_MOST_LEARNED - 1)
+    if (atomic_load_explicit(&sampling->anew, memory_order_relaxed) >= PM_MOST_LEARNED - 1)
         return false;
     atomic_fetch_add_explicit(&sampling->anew, 1, memory_order_relaxed);
     return true;

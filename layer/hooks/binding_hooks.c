@@ -162,13 +162,6 @@ find_standing(const struct pm_device *device, VkPipeline pipeline)
                             PM_BITS(pipeline));
 }
 
-static PM_FAST inline __attribute__((always_inline)) struct pm_command *
-glance_at(VkCommandBuffer handle)
-{
-    return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
-                            PM_KEY(handle));
-}
-
 /* The same as bind_watched in fewer instructions, behind pushes that go the short way. */
 static __attribute__((noinline)) void bind_pushed(VkCommandBuffer handle, VkPipelineBindPoint point,
                                                   VkPipeline pipeline)
@@ -194,7 +187,7 @@ bind_unwatched(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pip
 {
     const struct pm_device *device = pm_one.device;
     const struct pm_standing_slot *slot = find_standing(device, pipeline);
-    struct pm_command *command = glance_at(handle);
+    struct pm_command *command = pm_glance_at(handle);
     const uint32_t index = (uint32_t)point;
     if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS)) {
         bind_pushed(handle, point, pipeline);
@@ -224,7 +217,7 @@ bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipelin
 {
     struct pm_device *device = pm_one.device;
     const struct pm_standing_slot *slot = find_standing(device, pipeline);
-    struct pm_command *command = glance_at(handle);
+    struct pm_command *command = pm_glance_at(handle);
     const uint32_t index = (uint32_t)point;
     /* Of one that takes no part nothing is known, unless it is of all. */
     if (!careful && slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
@@ -267,7 +260,7 @@ static PM_FAST __attribute__((noinline)) void
 bind_careful(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
 {
     struct pm_device *device = pm_one.device;
-    struct pm_command *command = glance_at(handle);
+    struct pm_command *command = pm_glance_at(handle);
     const uint32_t index = (uint32_t)point;
     const struct pm_standing_slot *slot;
     if (PM_UNLIKELY(command == NULL || !command->plain || index >= PM_BIND_POINTS) ||

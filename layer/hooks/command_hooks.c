@@ -160,13 +160,6 @@ static PM_COLD VKAPI_ATTR VkResult VKAPI_CALL begin_long(VkCommandBuffer handle,
     return result;
 }
 
-static PM_FAST inline __attribute__((always_inline)) struct pm_command *
-glance_at(VkCommandBuffer handle)
-{
-    return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
-                            PM_KEY(handle));
-}
-
 /* While not armed: for a recording that cannot be chosen. The driver may refuse to begin, which the
  * record need not know then. behind_…: for one whose record is not where its hash points. */
 #define BEGIN(way, begins)                                                                         \
@@ -183,7 +176,7 @@ glance_at(VkCommandBuffer handle)
         VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
     {                                                                                              \
         const struct pm_device *device = pm_one.device;                                            \
-        struct pm_command *command = glance_at(handle);                                            \
+        struct pm_command *command = pm_glance_at(handle);                                         \
         if (PM_UNLIKELY(command == NULL))                                                          \
             return behind_##way(handle, info);                                                     \
         if (PM_UNLIKELY(!(begins)))                                                                \
@@ -204,7 +197,7 @@ static PM_COLD VkResult begin_touched(VkCommandBuffer handle, const VkCommandBuf
         VkCommandBuffer handle, const VkCommandBufferBeginInfo *info)                              \
     {                                                                                              \
         const struct pm_device *device = pm_one.device;                                            \
-        struct pm_command *command = glance_at(handle);                                            \
+        struct pm_command *command = pm_glance_at(handle);                                         \
         if (PM_UNLIKELY(command == NULL) || PM_UNLIKELY(!(begins)))                                \
             return begin_touched(handle, info);                                                    \
         return device->dispatch.BeginCommandBuffer(handle, info);                                  \
@@ -303,7 +296,7 @@ static PM_COLD VKAPI_ATTR void VKAPI_CALL execute_long(VkCommandBuffer handle, u
 
 static PM_FAST bool notes(VkCommandBuffer handle, uint32_t count, const VkCommandBuffer *buffers)
 {
-    struct pm_command *primary = glance_at(handle);
+    struct pm_command *primary = pm_glance_at(handle);
     if (primary == NULL || primary->executed_capacity - primary->executed_count < count)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -314,7 +307,7 @@ static PM_FAST bool notes(VkCommandBuffer handle, uint32_t count, const VkComman
 static PM_FAST inline __attribute__((always_inline)) bool forgets(const struct pm_device *device,
                                                                   VkCommandBuffer handle)
 {
-    struct pm_command *primary = glance_at(handle);
+    struct pm_command *primary = pm_glance_at(handle);
     if (primary == NULL || primary->pass.place != PM_PLACE_OUTSIDE ||
         PM_READ(uint32_t, device->sampling->trials) != 0)
         return false;
@@ -330,7 +323,7 @@ static PM_FAST VKAPI_ATTR void VKAPI_CALL execute_noted(VkCommandBuffer handle, 
                                                         const VkCommandBuffer *buffers)
 {
     const struct pm_device *device = pm_one.device;
-    struct pm_command *primary = glance_at(handle);
+    struct pm_command *primary = pm_glance_at(handle);
     if (PM_UNLIKELY(count != 1) || PM_UNLIKELY(primary == NULL) ||
         PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0) ||
         PM_UNLIKELY(!pm_command_note_executed(primary, buffers[0]))) {

@@ -22,8 +22,7 @@ static __attribute__((noinline)) void follow(struct pm_command *command, const s
 static PM_FAST inline __attribute__((always_inline)) bool is_quick(VkCommandBuffer handle,
                                                                    const struct pm_push *push)
 {
-    struct pm_command *command =
-        pm_lookup_glance(PM_READ(struct pm_lookup_slots *, pm_one.command_slots), PM_KEY(handle));
+    struct pm_command *command = pm_glance_at(handle);
     return command != NULL &&
            (pm_pushed_quick(&command->pushed, push) || pm_pushed_beside(&command->pushed, push));
 }

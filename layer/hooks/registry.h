@@ -79,6 +79,15 @@ struct pm_one_device {
 };
 extern PM_NEAR struct pm_one_device pm_one;
 
+/* The one device's record of a command buffer; NULL: it is looked for in a longer way
+ * (pm_lookup_glance). */
+static PM_FAST inline __attribute__((always_inline)) struct pm_command *
+pm_glance_at(VkCommandBuffer handle)
+{
+    return pm_lookup_glance(PM_READ(const struct pm_lookup_slots *, pm_one.command_slots),
+                            PM_KEY(handle));
+}
+
 /* pm_device_find, which is seldom needed. */
 static inline struct pm_device *pm_device_of(const void *dispatchable)
 {

@@ -242,23 +242,42 @@ static void a_window_samples_frames_as_a_whole(void **state)
 
 /* ---- what is recorded ---- */
 
-/* All that an instance executes has one side, and half of them have the variant. */
-static void an_instance_has_one_side(void **state)
+/* So many frames, of which so many have the variant, and none both sides. */
+static bool have_one_side(int frames, uint32_t *variants)
 {
-    enum { FRAMES = 24 };
-    (void)state;
-    open_parts(TRYING_ORIGINAL);
-    for (int i = 0; i < 4; i++)
-        frame_of_parts(0);
-    uint32_t variants = 0;
-    for (int i = 0; i < FRAMES; i++) {
+    bool both = false;
+    *variants = 0;
+    for (int i = 0; i < frames; i++) {
         const uint64_t position = trying.h.driver->position();
         frame_of_parts(0);
         const uint32_t foreign = trying_foreign_binds(position);
-        assert_true(foreign == 0 || foreign == PARTS);
-        variants += foreign / PARTS;
+        *variants += foreign == PARTS;
+        both = both || (foreign > 0 && foreign < PARTS);
     }
-    assert_in_range(variants, FRAMES / 2 - 1, FRAMES / 2 + 1);
+    return !both;
+}
+
+/* All that an instance executes has one side, and half of them have the variant. While the poller
+ * has the budget nothing is timed, and that may begin or end in any frame: then it is another
+ * time. */
+static void an_instance_has_one_side(void **state)
+{
+    enum { FRAMES = 24 };
+    uint64_t until = 0;
+    bool has_one = false;
+    (void)state;
+    trying.noise = 0.9; /* which is not over meanwhile */
+    open_parts(TRYING_ORIGINAL);
+    for (int i = 0; i < 4; i++)
+        frame_of_parts(0);
+    while (!has_one && patience(&until)) {
+        uint32_t variants;
+        has_one = have_one_side(FRAMES, &variants);
+        if (has_one)
+            assert_in_range(variants, 0, FRAMES / 2 + 1);
+        has_one = has_one && variants >= FRAMES / 2 - 1;
+    }
+    assert_true(has_one);
     trying_close();
 }
 

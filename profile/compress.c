@@ -9,6 +9,12 @@ enum { LEVEL = 3, CHUNK = 1 << 16, SMALL = 1 << 20 /* bytes */ };
 
 bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error)
 {
+    return pm_compress_against(NULL, 0, data, size, out, error);
+}
+
+bool pm_compress_against(const void *like, size_t like_size, const void *data, size_t size,
+                         struct pm_buffer *out, struct pm_error *error)
+{
     size_t bound = ZSTD_compressBound(size);
     ZSTD_CCtx *context = ZSTD_createCCtx();
     void *packed = ZSTD_isError(bound) ? NULL : malloc(bound);
@@ -19,6 +25,7 @@ bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm
         ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, LEVEL);
         ZSTD_CCtx_setParameter(context, ZSTD_c_contentSizeFlag, 1);
         ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1);
+        ZSTD_CCtx_refPrefix(context, like, like_size);
         size_t n = ZSTD_compress2(context, packed, bound, data, size);
         if (ZSTD_isError(n))
             pm_fail(error, PM_ERROR_MEMORY, "cannot compress %zu bytes: %s", size,
@@ -89,6 +96,12 @@ static bool at_once(ZSTD_DCtx *context, const void *data, size_t size, struct pm
 
 bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error)
 {
+    return pm_decompress_against(NULL, 0, data, size, out, error);
+}
+
+bool pm_decompress_against(const void *like, size_t like_size, const void *data, size_t size,
+                           struct pm_buffer *out, struct pm_error *error)
+{
     static const unsigned char magic[4] = {0x28, 0xB5, 0x2F, 0xFD};
     if (size < sizeof(magic) || memcmp(data, magic, sizeof(magic)) != 0)
         return pm_fail(error, PM_ERROR_INPUT, "compressed byte 0: no zstd frame begins here");
@@ -100,7 +113,13 @@ bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct 
         pm_fail(error, PM_ERROR_MEMORY, "out of memory for decompressing");
     } else {
         ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, window_log(out->cap - start));
-        done = at_once(context, data, size, out) || stream(context, data, size, chunk, out, error);
+        ZSTD_DCtx_refPrefix(context, like, like_size); /* of one frame */
+        done = at_once(context, data, size, out);
+        if (!done) {
+            ZSTD_DCtx_reset(context, ZSTD_reset_session_only);
+            ZSTD_DCtx_refPrefix(context, like, like_size);
+            done = stream(context, data, size, chunk, out, error);
+        }
     }
     if (!done && out->data) {
         out->size = start;

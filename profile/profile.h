@@ -167,6 +167,13 @@ bool pm_compress(const void *data, size_t size, struct pm_buffer *out, struct pm
 /* Appends the decompressed bytes to *out, whose cap bounds them before anything is allocated. */
 bool pm_decompress(const void *data, size_t size, struct pm_buffer *out, struct pm_error *error);
 
+/* The same of what is much like other bytes, which are there again when it is read: of most of it
+ * nothing is left. like NULL: there are none. */
+bool pm_compress_against(const void *like, size_t like_size, const void *data, size_t size,
+                         struct pm_buffer *out, struct pm_error *error);
+bool pm_decompress_against(const void *like, size_t like_size, const void *data, size_t size,
+                           struct pm_buffer *out, struct pm_error *error);
+
 /* For people: `piecemeal sync --dry-run`, tests. Appends JSON. */
 bool pm_profile_to_json(const struct pm_profile *profile, struct pm_buffer *out,
                         struct pm_error *error);

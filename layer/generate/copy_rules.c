@@ -73,7 +73,7 @@ static void clear_before_rasterization(const struct pm_copy *copy,
         info->pRasterizationState = NULL;
 }
 
-void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info)
+static void clear_ignored(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info)
 {
     VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
     bool shaders = own & VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT;
@@ -113,6 +113,33 @@ void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipeli
         info->pDepthStencilState = NULL;
     if (!subpass.color)
         info->pColorBlendState = NULL;
+}
+
+void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info)
+{
+    clear_ignored(copy, info);
+    if (!copy->shares)
+        return;
+    info->layout = VK_NULL_HANDLE;
+    info->renderPass = VK_NULL_HANDLE;
+    info->basePipelineHandle = VK_NULL_HANDLE;
+    info->basePipelineIndex = -1;
+}
+
+void pm_rule_VkComputePipelineCreateInfo(struct pm_copy *copy, VkComputePipelineCreateInfo *info)
+{
+    if (!copy->shares)
+        return;
+    info->layout = VK_NULL_HANDLE;
+    info->basePipelineHandle = VK_NULL_HANDLE;
+    info->basePipelineIndex = -1;
+}
+
+void pm_rule_VkPipelineShaderStageCreateInfo(struct pm_copy *copy,
+                                             VkPipelineShaderStageCreateInfo *stage)
+{
+    if (copy->shares)
+        stage->module = VK_NULL_HANDLE;
 }
 
 void pm_rule_VkPipelineViewportStateCreateInfo(struct pm_copy *copy,

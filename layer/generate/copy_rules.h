@@ -2,7 +2,8 @@
  * What the generated deep copies (deep_copy.h) cannot know from vk.xml: members that the
  * specification says are ignored, in which applications leave garbage. Each rule gets a structure
  * that was copied by value, before any of its pointers is followed, and clears those that must not
- * be: with its count, or with zeroes in its place where the count or the array has to stay. The
+ * be: with its count, or with zeroes in its place where the count or the array has to stay; and the
+ * handles that a copy that shares is without. The
  * graphics pipeline's rule comes first and leaves what the others need in struct pm_copy. Source:
  * Vulkan 1.4.309, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
  * (VkDescriptorSetLayoutBinding) and the chapters of each state.
@@ -19,8 +20,10 @@ struct pm_copy {
     struct pm_arena *arena;
     struct pm_interned *states; /* NULL: nothing is shared with other copies */
     struct pm_error *error;
-    const struct pm_copy_subpass *subpass; /* NULL: not known */
-    bool failed;                           /* *error is filled */
+    const struct pm_copy_subpass *subpass;  /* NULL: not known */
+    bool failed;                            /* *error is filled */
+    bool shares;                            /* it is without what tells copies from each other */
+    bool (*left_out)(VkStructureType type); /* of chains; NULL: nothing is */
 
     /* of the graphics pipeline being copied */
     const VkPipelineDynamicStateCreateInfo *dynamic; /* the application's; NULL: none */
@@ -29,6 +32,9 @@ struct pm_copy {
 };
 
 void pm_rule_VkGraphicsPipelineCreateInfo(struct pm_copy *copy, VkGraphicsPipelineCreateInfo *info);
+void pm_rule_VkComputePipelineCreateInfo(struct pm_copy *copy, VkComputePipelineCreateInfo *info);
+void pm_rule_VkPipelineShaderStageCreateInfo(struct pm_copy *copy,
+                                             VkPipelineShaderStageCreateInfo *stage);
 void pm_rule_VkPipelineViewportStateCreateInfo(struct pm_copy *copy,
                                                VkPipelineViewportStateCreateInfo *info);
 void pm_rule_VkPipelineMultisampleStateCreateInfo(struct pm_copy *copy,

@@ -39,7 +39,12 @@ RULES = [
     "VkPipelineRenderingCreateInfo",
     "VkAttachmentSampleCountInfoAMD",
     "VkDescriptorSetLayoutBinding",
+    "VkComputePipelineCreateInfo",
+    "VkPipelineShaderStageCreateInfo",
 ]
+
+# Roots whose copies may share what is the same.
+SHARING = ["VkGraphicsPipelineCreateInfo", "VkComputePipelineCreateInfo"]
 
 # Through these the driver writes to the application's memory: a copy must not have them.
 OUTPUTS = [
@@ -48,7 +53,7 @@ OUTPUTS = [
     "VkRenderPassSubpassFeedbackCreateInfoEXT",
 ]
 
-# Hardly ever the same as another's: what they point to is each copy's own. So is all that is in a chain.
+# Hardly ever the same as another's: what they point to is each copy's own.
 OWN = ["VkSpecializationInfo"]
 
 # Known, but not to be copied.
@@ -168,27 +173,42 @@ class Copier:
             return "    %s = copy_plain(copy, %s, %s, %s);\n" % (where, where, count, size)
         if not length[0]:
             return self.one(inner, where, lines)
-        text = "    %s = copy_memory(copy, %s, %s, %s);\n" % (where, where, count, size)
-        return text + ("    for (size_t i = 0; %s && i < %s; i++) {\n"
-                       "        %s *item = (%s *)&%s[i];\n%s    }\n"
-                       % (where, count, inner.name, inner.name, where, "".join("        " + line for line in lines)))
+        return self.several(inner, where, lines, count)
 
     @staticmethod
-    def one(structure, where, lines):
-        """The lines that make one structure's memory the copy's own, or one with that of an equal one. Member by
-        member, so that what lies between them is zero."""
+    def by_member(structure, indent):
+        """The lines that copy a structure, which is zero, member by member, so that what lies between them stays so."""
+        text = ""
+        for member in structure.members:
+            if member.array:
+                text += indent + "memcpy(item->%s, from->%s, sizeof item->%s);\n" % ((member.name,) * 3)
+            else:
+                text += indent + "item->%s = from->%s;\n" % (member.name, member.name)
+        return text
+
+    def one(self, structure, where, lines):
+        """The lines that make one structure's memory the copy's own, or one with that of an equal one."""
         text = ("    if (%s && !copy->failed) {\n"
                 "        const %s *from = %s;\n"
                 "        const size_t used = pm_arena_used(copy->arena);\n"
                 "        %s own, *item = &own;\n"
                 "        memset(&own, 0, sizeof own);\n" % (where, structure.name, where, structure.name))
-        for member in structure.members:
-            if member.array:
-                text += "        memcpy(own.%s, from->%s, sizeof own.%s);\n" % ((member.name,) * 3)
-            else:
-                text += "        own.%s = from->%s;\n" % (member.name, member.name)
-        return text + "%s        %s = keep(copy, &own, sizeof own, used);\n    }\n" % (
+        return text + self.by_member(structure, "        ") + "%s        %s = keep(copy, &own, sizeof own, used);\n    }\n" % (
             "".join("        " + line for line in lines), where)
+
+    def several(self, structure, where, lines, count):
+        """Likewise of an array."""
+        return ("    if (%s && !copy->failed) {\n"
+                "        const size_t used = pm_arena_used(copy->arena);\n"
+                "        union room room;\n"
+                "        %s *own = begin(copy, &room, %s, sizeof *own);\n"
+                "        for (size_t i = 0; own && i < %s; i++) {\n"
+                "            const %s *from = &%s[i];\n"
+                "            %s *item = &own[i];\n" % (where, structure.name, count, count, structure.name, where,
+                                                       structure.name)
+                + self.by_member(structure, "            ") + "".join("            " + line for line in lines)
+                + "        }\n"
+                "        %s = finish(copy, &room, own, %s * sizeof *own, used);\n    }\n" % (where, count))
 
     def function(self, structure):
         body = ""
@@ -262,6 +282,16 @@ struct pm_copy_subpass {
 
 #define PM_COPY_MOST_SHARED 1024
 
+/* A copy that shares what is the same with others. It is without the handles of what a pipeline is made of (modules,
+ * layout, render pass, base), which tell copies from each other, and is not to be written to. */
+struct pm_copy_sharing {
+    /* Where what is the same lies once for all copies, which it outlives. Constants of specialization are each copy's
+     * own, and so is what points to them, what is larger than PM_COPY_MOST_SHARED bytes, and what does not fit. NULL:
+     * nothing is shared. */
+    struct pm_interned *states;
+    bool (*left_out)(VkStructureType type); /* of chains; NULL: nothing is */
+};
+
 """
 
 SOURCE_START = """#include "deep_copy.h"
@@ -320,6 +350,31 @@ static const char *copy_string(struct pm_copy *copy, const char *string)
     return string ? copy_plain(copy, string, strlen(string) + 1, 1) : NULL;
 }
 
+/* Where a structure or a few are put together before it is known whether they may be shared. */
+union room {
+    _Alignas(16) unsigned char bytes[PM_COPY_MOST_SHARED];
+};
+
+/* Zeroed memory for so many: the room, or the arena's. NULL: nothing, or copy->failed. */
+static void *begin(struct pm_copy *copy, union room *room, size_t count, size_t size)
+{
+    size_t bytes;
+    if (copy->failed || count == 0)
+        return NULL;
+    if (copy->states && !__builtin_mul_overflow(count, size, &bytes) && bytes <= sizeof *room)
+        return memset(room, 0, bytes);
+    void *memory = pm_arena_zalloc(copy->arena, count, size);
+    if (!memory)
+        out_of_memory(copy);
+    return memory;
+}
+
+/* What it begun is finished: where it stays. used: of the arena, before that. */
+static void *finish(struct pm_copy *copy, const union room *room, void *begun, size_t bytes, size_t used)
+{
+    return begun == (const void *)room ? keep(copy, begun, bytes, used) : begun;
+}
+
 static void *copy_chain(struct pm_copy *copy, const void *chain);
 
 """
@@ -333,7 +388,7 @@ static size_t chained_size(const VkBaseInStructure *item)
     }
 }
 
-/* What is left out of a copied chain. */
+/* What is always left out of a copied chain. */
 static bool is_output(const VkBaseInStructure *item)
 {
     switch ((int64_t)item->sType) {
@@ -362,51 +417,56 @@ static void fail_uncopied(struct pm_copy *copy, VkStructureType type)
                 "a structure of sType %%u in a pNext chain, which is not to be copied", (unsigned)type);
 }
 
+/* One of a chain, in front of the others, which are copied. */
+static void *copy_chained(struct pm_copy *copy, const VkBaseInStructure *from, size_t size, void *others, size_t used)
+{
+    union room room;
+    VkBaseOutStructure *item = begin(copy, &room, 1, size);
+    if (!item)
+        return NULL;
+    memcpy(item + 1, from + 1, size - sizeof *item);
+    item->sType = from->sType;
+    item->pNext = others;
+    deepen_chained(copy, item);
+    return finish(copy, &room, item, size, used);
+}
+
+static bool is_left_out(const struct pm_copy *copy, const VkBaseInStructure *item)
+{
+    return is_output(item) || (copy->left_out && copy->left_out(item->sType));
+}
+
 static void *copy_chain(struct pm_copy *copy, const void *chain)
 {
-    VkBaseOutStructure *first = NULL, *last = NULL;
-    struct pm_interned *states = copy->states;
-    copy->states = NULL;
-    for (const VkBaseInStructure *from = chain; from && !copy->failed; from = from->pNext) {
-        if (is_output(from))
-            continue;
-        size_t size = chained_size(from);
-        if (size == 0) {
-            copy->failed = true;
-            fail_uncopied(copy, from->sType);
-            break;
-        }
-        VkBaseOutStructure *item = copy_memory(copy, from, 1, size);
-        if (!item)
-            break;
-        item->pNext = NULL;
-        if (last)
-            last->pNext = item;
-        else
-            first = item;
-        last = item;
-        deepen_chained(copy, item);
+    const VkBaseInStructure *from = chain;
+    while (from && is_left_out(copy, from))
+        from = from->pNext;
+    if (!from || copy->failed)
+        return NULL;
+    const size_t size = chained_size(from);
+    if (size == 0) {
+        copy->failed = true;
+        fail_uncopied(copy, from->sType);
+        return NULL;
     }
-    copy->states = states;
-    return first;
+    const size_t used = pm_arena_used(copy->arena);
+    return copy_chained(copy, from, size, copy_chain(copy, from->pNext), used);
 }
 
 """
 
 
 def public(name):
-    extra = "const struct pm_copy_subpass *subpass,\n    struct pm_interned *states, " if name == "VkGraphicsPipelineCreateInfo" else ""
-    return "%s *pm_copy_%s(\n    struct pm_arena *arena, const %s *info, %sstruct pm_error *error)" \
+    extra = "const struct pm_copy_subpass *subpass,\n    " if name == "VkGraphicsPipelineCreateInfo" else ""
+    extra += "const struct pm_copy_sharing *sharing, " if name in SHARING else ""
+    kept = "const " if name in SHARING else ""
+    return kept + "%s *pm_copy_%s(\n    struct pm_arena *arena, const %s *info, %sstruct pm_error *error)" \
         % (name, name[2:], name, extra)
 
 
 GRAPHICS_COMMENT = """/* subpass: of the info's render pass, since the specification makes it decide whether pDepthStencilState and
  * pColorBlendState are read; ignored without a render pass; NULL when the render pass is not known, and then an info
- * that has one of them is refused.
- *
- * states: where states that are the same lie once for all copies, which it outlives. A state with a chain is the copy's
- * own, and so are chains, constants of specialization, what is larger than PM_COPY_MOST_SHARED bytes, and what does not
- * fit. NULL: the copy shares nothing. */
+ * that has one of them is refused. sharing NULL: the copy shares nothing. */
 """
 
 
@@ -422,8 +482,23 @@ def write(registry, emit):
     source += SOURCE_CHAIN % (copier.chain_cases(), copier.output_cases(), copier.walk_cases())
     source += "".join(copier.function(s) for s in copier.sorted() if copier.needs_function(s))
     for root in ROOTS:
-        graphics = root == "VkGraphicsPipelineCreateInfo"
         structure = copier.structures[root]
+        state = ", .subpass = subpass" if root == "VkGraphicsPipelineCreateInfo" else ""
+        if root in SHARING:
+            source += public(root) + """
+{
+    struct pm_copy state = {.arena = arena, .error = error%s}, *copy = &state;
+    if (sharing) {
+        copy->shares = true;
+        copy->states = sharing->states;
+        copy->left_out = sharing->left_out;
+    }
+    const %s *value = info;
+%s    return copy->failed ? NULL : value;
+}
+
+""" % (state, root, copier.one(structure, "value", copier.deepen(structure, "item")))
+            continue
         source += public(root) + """
 {
     struct pm_copy state = {.arena = arena, .error = error%s}, *copy = &state;
@@ -433,5 +508,5 @@ def write(registry, emit):
 %s    return copy->failed ? NULL : value;
 }
 
-""" % (", .subpass = subpass, .states = states" if graphics else "", root, "".join("    " + line for line in copier.deepen(structure, "value")))
+""" % (state, root, "".join("    " + line for line in copier.deepen(structure, "value")))
     emit("deep_copy.c", source)

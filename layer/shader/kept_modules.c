@@ -54,12 +54,13 @@ static void drop(struct pm_kept_modules *kept, struct pm_kept_module *module)
 }
 
 void pm_kept_module_put(struct pm_kept_modules *kept, struct pm_kept_module *module,
-                        const struct pm_words *words)
+                        const struct pm_words *like, const struct pm_words *words)
 {
     struct pm_buffer packed;
     struct pm_error error;
     pm_buffer_init(&packed, kept->most);
-    if (!pm_compress(words->data, words->count * sizeof *words->data, &packed, &error))
+    if (!pm_compress_against(like->data, like->count * sizeof *like->data, words->data,
+                             words->count * sizeof *words->data, &packed, &error))
         return;
     /* The buffer is larger than what is in it. */
     unsigned char *data = realloc(packed.data, packed.size);
@@ -78,7 +79,7 @@ void pm_kept_module_put(struct pm_kept_modules *kept, struct pm_kept_module *mod
 }
 
 bool pm_kept_module_get(struct pm_kept_modules *kept, struct pm_kept_module *module,
-                        struct pm_words *words)
+                        const struct pm_words *like, struct pm_words *words)
 {
     struct pm_buffer plain;
     struct pm_error error;
@@ -86,7 +87,8 @@ bool pm_kept_module_get(struct pm_kept_modules *kept, struct pm_kept_module *mod
     pthread_mutex_lock(&kept->lock);
     if (module->data) {
         pm_buffer_init(&plain, module->count * sizeof *words->data);
-        got = pm_decompress(module->data, module->size, &plain, &error);
+        got = pm_decompress_against(like->data, like->count * sizeof *like->data, module->data,
+                                    module->size, &plain, &error);
         if (got) {
             *words = (struct pm_words){(uint32_t *)(void *)plain.data, module->count};
             unlink_module(kept, module);

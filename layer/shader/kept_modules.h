@@ -26,10 +26,11 @@ struct pm_kept_modules *pm_kept_modules_create(size_t most);
 void pm_kept_modules_destroy(struct pm_kept_modules *kept);
 
 /* Keeps a copy of the words, in place of what is kept there. Where it does not fit, or memory is
- * out, that stays. */
+ * out, that stays. like: what the words were made of, of which hardly anything is kept again; the
+ * same whenever they are asked for. */
 void pm_kept_module_put(struct pm_kept_modules *kept, struct pm_kept_module *module,
-                        const struct pm_words *words);
+                        const struct pm_words *like, const struct pm_words *words);
 /* A copy of what is kept, which the caller owns; false: nothing is, or memory is out. */
 bool pm_kept_module_get(struct pm_kept_modules *kept, struct pm_kept_module *module,
-                        struct pm_words *words);
+                        const struct pm_words *like, struct pm_words *words);
 void pm_kept_module_drop(struct pm_kept_modules *kept, struct pm_kept_module *module);

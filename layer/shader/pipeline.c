@@ -7,8 +7,8 @@
 #include "layer/shader/variant_table.h"
 #include <stdlib.h>
 
-/* Bytes of states that pipelines share: a thousand or more. Beyond that each has its own. */
-enum { MOST_STATES = 256 << 10 };
+/* Bytes of what pipelines share: thousands of states or more. Beyond that each has its own. */
+enum { MOST_STATES = 1 << 20 };
 
 struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
 {
@@ -73,9 +73,11 @@ void pm_pipelines_destroy(struct pm_pipelines *pipelines)
 
 /* ---- lifetime ---- */
 
-struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error *error)
+struct pm_pipeline *pm_pipeline_create(struct pm_device *device, uint32_t most_modules,
+                                       struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = calloc(1, sizeof *pipeline);
+    struct pm_pipeline *pipeline =
+        calloc(1, sizeof *pipeline + most_modules * sizeof *pipeline->modules);
     struct pm_arena *arena = pm_arena_create(0);
     if (!pipeline || !arena) {
         free(pipeline);
@@ -89,6 +91,14 @@ struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error
     atomic_init(&pipeline->references, 1);
     pthread_mutex_init(&pipeline->copying, NULL);
     return pipeline;
+}
+
+void pm_pipeline_trim(struct pm_pipeline *pipeline)
+{
+    if (pm_arena_used(pipeline->arena) > 0)
+        return;
+    pm_arena_destroy(pipeline->arena);
+    pipeline->arena = NULL;
 }
 
 void pm_pipeline_reference(struct pm_pipeline *pipeline)

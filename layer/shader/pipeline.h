@@ -49,8 +49,9 @@ struct pm_pipeline {
     _Atomic bool gone;
 
     /* What to build it from. One of graphics, compute and object is set; it is a deep copy,
-     * read-only, whose handles are the game's and stale: the objects stand for them. */
-    struct pm_arena *arena;
+     * read-only, without handles: the objects stand for them. It is shared with other pipelines
+     * where they are the same (pm_pipelines.states). */
+    struct pm_arena *arena; /* of what is its own; NULL: nothing is */
     const VkGraphicsPipelineCreateInfo *graphics;
     const VkComputePipelineCreateInfo *compute;
     const VkShaderCreateInfoEXT *object;    /* without its code */
@@ -59,7 +60,6 @@ struct pm_pipeline {
     struct pm_push_ranges *push_ranges;     /* of the layout, or the object; NULL: not known */
     struct pm_object **set_layouts;         /* referenced, as many as the object has */
     uint32_t set_layout_count;
-    struct pm_object **modules; /* referenced, one a stage */
     uint32_t module_count;
     struct pm_pipeline **libraries; /* referenced; of an object: what it is linked to */
     uint32_t library_count;
@@ -122,6 +122,8 @@ struct pm_pipeline {
     /* while it waits; under the lock of who waits (waiting.h) */
     struct pm_pipeline *next_waiting, *previous_waiting;
     bool waits, held; /* held: nothing but room is missing */
+
+    struct pm_object *modules[]; /* module_count of them; referenced, one a stage */
 };
 
 /* Whether a specialized variant is to be made. */
@@ -207,8 +209,12 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device);
 /* After pm_compiler_destroy and after every recording dropped its variants. NULL is allowed. */
 void pm_pipelines_destroy(struct pm_pipelines *pipelines);
 
-/* What a new pipeline starts from, with one reference. NULL: out of memory. */
-struct pm_pipeline *pm_pipeline_create(struct pm_device *device, struct pm_error *error);
+/* What a new pipeline starts from, with one reference and room for so many modules. NULL: out of
+ * memory. */
+struct pm_pipeline *pm_pipeline_create(struct pm_device *device, uint32_t most_modules,
+                                       struct pm_error *error);
+/* All of it is copied: frees its arena unless there is something in it. */
+void pm_pipeline_trim(struct pm_pipeline *pipeline);
 
 /* Whether the shader that variants replace is a compute shader. */
 static inline bool pm_pipeline_computes(const struct pm_pipeline *pipeline)

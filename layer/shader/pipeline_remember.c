@@ -39,44 +39,26 @@
 /* ---- stages ---- */
 
 /* What a stage of ours must not have: the SPIR-V itself (it gets a module of ours) and what is for
- * its validation, handles that belong to the game, and the game's name for its module. */
+ * its validation, handles that belong to the game, and the game's name for its module. And what a
+ * pipeline of ours must not have: it links our own twins of the libraries, and its flags stand
+ * where they always did. */
 static bool is_dropped(VkStructureType type)
 {
     return type == VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO ||
            type == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT ||
            type == VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT ||
            type == VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_MODULE_IDENTIFIER_CREATE_INFO_EXT ||
-           type == VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
-}
-
-/* The game's structures are never written to: those at the chain's start are skipped before the
- * copy, so that large SPIR-V is not copied twice, the others after it. */
-static const void *skip_dropped(const void *chain)
-{
-    const VkBaseInStructure *item = chain;
-    while (item && is_dropped(item->sType))
-        item = item->pNext;
-    return item;
-}
-
-/* What a pipeline of ours must not have: it links our own twins of the libraries, and its flags
- * stand where they always did. */
-static bool is_dropped_of_pipeline(VkStructureType type)
-{
-    return type == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR ||
+           type == VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT ||
+           type == VK_STRUCTURE_TYPE_PIPELINE_LIBRARY_CREATE_INFO_KHR ||
            type == VK_STRUCTURE_TYPE_PIPELINE_CREATE_FLAGS_2_CREATE_INFO ||
            type == VK_STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR;
 }
 
-static void drop_from_copy(const void **chain, bool (*drop)(VkStructureType type))
+/* What is the same of several pipelines lies once for all. */
+static struct pm_copy_sharing sharing(const struct pm_pipeline *pipeline)
 {
-    VkBaseOutStructure **link = (VkBaseOutStructure **)(uintptr_t)chain;
-    while (*link) {
-        if (drop((*link)->sType))
-            *link = (*link)->pNext;
-        else
-            link = &(*link)->pNext;
-    }
+    return (struct pm_copy_sharing){.states = pipeline->device->pipelines->states,
+                                    .left_out = is_dropped};
 }
 
 /* The words of a stage; referenced. */
@@ -103,10 +85,6 @@ static bool remember_stages(struct pm_pipeline *pipeline,
                             const VkPipelineShaderStageCreateInfo *stages, uint32_t count,
                             struct pm_error *error)
 {
-    pipeline->modules =
-        pm_arena_zalloc(pipeline->arena, count ? count : 1, sizeof(*pipeline->modules));
-    if (!pipeline->modules)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
     for (uint32_t i = 0; i < count; i++) {
         pipeline->modules[i] = stage_module(pipeline->device, &stages[i], error);
         if (!pipeline->modules[i])
@@ -161,26 +139,21 @@ static bool copy_compute(struct pm_pipeline *pipeline, const VkComputePipelineCr
         !remember_layout(pipeline, info->layout, true, error) ||
         !remember_stages(pipeline, &info->stage, 1, error))
         return false;
-    VkComputePipelineCreateInfo shallow = *info;
-    shallow.stage.pNext = skip_dropped(info->stage.pNext);
-    VkComputePipelineCreateInfo *copy =
-        pm_copy_ComputePipelineCreateInfo(pipeline->arena, &shallow, error);
-    if (!copy)
-        return false;
-    drop_from_copy(&copy->stage.pNext, is_dropped);
-    drop_from_copy(&copy->pNext, is_dropped_of_pipeline);
-    pipeline->compute = copy;
+    const struct pm_copy_sharing with = sharing(pipeline);
+    pipeline->compute = pm_copy_ComputePipelineCreateInfo(pipeline->arena, info, &with, error);
     pipeline->shader_owner = pipeline;
-    return true;
+    return pipeline->compute != NULL;
 }
 
 struct pm_pipeline *pm_pipeline_remember_compute(struct pm_device *device,
                                                  const VkComputePipelineCreateInfo *info,
                                                  struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = pm_pipeline_create(device, error);
-    if (pipeline && copy_compute(pipeline, info, error))
+    struct pm_pipeline *pipeline = pm_pipeline_create(device, 1, error);
+    if (pipeline && copy_compute(pipeline, info, error)) {
+        pm_pipeline_trim(pipeline);
         return pipeline;
+    }
     pm_pipeline_destroy(pipeline);
     return NULL;
 }
@@ -276,26 +249,10 @@ static bool copy_graphics_info(struct pm_pipeline *pipeline,
     VkGraphicsPipelineCreateInfo shallow = *info;
     if (!has_stages)
         shallow.stageCount = 0;
-    VkPipelineShaderStageCreateInfo *stages = calloc(shallow.stageCount + 1u, sizeof *stages);
-    if (!stages)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
-    for (uint32_t i = 0; i < shallow.stageCount; i++) {
-        stages[i] = info->pStages[i];
-        stages[i].pNext = skip_dropped(stages[i].pNext);
-    }
-    shallow.pStages = stages;
-    VkGraphicsPipelineCreateInfo *copy = pm_copy_GraphicsPipelineCreateInfo(
-        pipeline->arena, &shallow, pipeline->render_pass ? &subpass : NULL,
-        pipeline->device->pipelines->states, error);
-    free(stages);
-    if (!copy)
-        return false;
-    stages = (VkPipelineShaderStageCreateInfo *)(uintptr_t)copy->pStages;
-    for (uint32_t i = 0; i < copy->stageCount; i++)
-        drop_from_copy(&stages[i].pNext, is_dropped);
-    drop_from_copy(&copy->pNext, is_dropped_of_pipeline);
-    pipeline->graphics = copy;
-    return true;
+    const struct pm_copy_sharing with = sharing(pipeline);
+    pipeline->graphics = pm_copy_GraphicsPipelineCreateInfo(
+        pipeline->arena, &shallow, pipeline->render_pass ? &subpass : NULL, &with, error);
+    return pipeline->graphics != NULL;
 }
 
 static void remember_dynamic(struct pm_pipeline *pipeline,
@@ -309,9 +266,8 @@ static void remember_dynamic(struct pm_pipeline *pipeline,
 }
 
 static bool copy_graphics(struct pm_pipeline *pipeline, const VkGraphicsPipelineCreateInfo *info,
-                          struct pm_error *error)
+                          VkGraphicsPipelineLibraryFlagsEXT own, struct pm_error *error)
 {
-    const VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
     const bool has_stages = (own & SHADER_STATE) != 0;
     const bool has_vertex_input_only =
         own == VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT;
@@ -346,9 +302,13 @@ struct pm_pipeline *pm_pipeline_remember_graphics(struct pm_device *device,
                                                   const VkGraphicsPipelineCreateInfo *info,
                                                   struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = pm_pipeline_create(device, error);
-    if (pipeline && copy_graphics(pipeline, info, error))
+    const VkGraphicsPipelineLibraryFlagsEXT own = pm_own_state(info);
+    struct pm_pipeline *pipeline =
+        pm_pipeline_create(device, (own & SHADER_STATE) != 0 ? info->stageCount : 0, error);
+    if (pipeline && copy_graphics(pipeline, info, own, error)) {
+        pm_pipeline_trim(pipeline);
         return pipeline;
+    }
     pm_pipeline_destroy(pipeline);
     return NULL;
 }

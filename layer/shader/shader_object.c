@@ -49,9 +49,6 @@ static bool remember_words(struct pm_pipeline *pipeline, const VkShaderCreateInf
         .codeSize = info->codeSize,
         .pCode = info->pCode,
     };
-    pipeline->modules = pm_arena_zalloc(pipeline->arena, 1, sizeof(*pipeline->modules));
-    if (!pipeline->modules)
-        return pm_fail(error, PM_ERROR_MEMORY, "no memory");
     pipeline->modules[0] = pm_objects_module(pipeline->device->objects, &module, error);
     pipeline->module_count = pipeline->modules[0] != NULL;
     return pipeline->modules[0] != NULL;
@@ -83,7 +80,7 @@ static bool copy_object(struct pm_pipeline *pipeline, const VkShaderCreateInfoEX
 static struct pm_pipeline *remember_one(struct pm_device *device, const VkShaderCreateInfoEXT *info,
                                         VkShaderEXT object, struct pm_error *error)
 {
-    struct pm_pipeline *pipeline = pm_pipeline_create(device, error);
+    struct pm_pipeline *pipeline = pm_pipeline_create(device, 1, error);
     if (pipeline && copy_object(pipeline, info, error)) {
         pipeline->handle = PM_BITS(object);
         return pipeline;

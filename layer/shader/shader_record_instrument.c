@@ -121,12 +121,12 @@ static bool is_same(const struct pm_instrumented *again, const struct pm_instrum
 }
 
 /* Gives the caller the words of a module that was just made, and keeps them. */
-static void hand_out(struct pm_kept_modules *kept, struct instrumented *instrumented,
+static void hand_out(const struct pm_shader_record *record, struct instrumented *instrumented,
                      struct pm_instrumented *module, struct pm_words *words)
 {
     *words = module->words;
     module->words = (struct pm_words){0};
-    pm_kept_module_put(kept, &instrumented->words, words);
+    pm_kept_module_put(record->batches->kept, &instrumented->words, &record->canonical, words);
 }
 
 static struct instrumented *make_first(const struct pm_device *device,
@@ -142,7 +142,7 @@ static struct instrumented *make_first(const struct pm_device *device,
     instrumented->made =
         instrument(device, record, batch, may_force_early_tests, &instrumented->module, error);
     if (instrumented->made)
-        hand_out(record->batches->kept, instrumented, &instrumented->module, words);
+        hand_out(record, instrumented, &instrumented->module, words);
     else
         instrumented->error = pm_error_keep(error);
     return instrumented;
@@ -159,7 +159,7 @@ static bool make_again(const struct pm_device *device, const struct pm_shader_re
         return false;
     const bool same = is_same(&module, &instrumented->module);
     if (same)
-        hand_out(record->batches->kept, instrumented, &module, words);
+        hand_out(record, instrumented, &module, words);
     pm_instrumented_finish(&module);
     return same || pm_fail(error, PM_ERROR_UNSUPPORTED, "made again, it counts something else");
 }
@@ -182,7 +182,8 @@ pm_shader_record_instrument(const struct pm_device *device, struct pm_shader_rec
         pm_error_recall(instrumented->error, error);
         made = false;
     } else {
-        made = pm_kept_module_get(record->batches->kept, &instrumented->words, words);
+        made = pm_kept_module_get(record->batches->kept, &instrumented->words, &record->canonical,
+                                  words);
         if (!made) {
             made = make_again(device, record, batch, may_force_early_tests, instrumented, words,
                               error);

@@ -99,12 +99,42 @@ static void a_bomb_stops_at_the_cap(void **state)
     pm_buffer_finish(&out);
 }
 
+/* What is like other bytes takes next to nothing, and is read with these alone. */
+static void what_is_like_other_bytes(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000 };
+    static unsigned char like[SIZE], data[SIZE];
+    struct pm_random random;
+    struct pm_buffer packed, back;
+    struct pm_error error;
+    pm_random_init(&random, 2);
+    for (size_t i = 0; i < SIZE; i++)
+        like[i] = data[i] = (unsigned char)pm_random_below(&random, 256);
+    for (size_t i = 0; i < SIZE; i += SIZE / 10)
+        data[i]++;
+    pm_buffer_init(&packed, 4096);
+    pm_buffer_init(&back, SIZE);
+    assert_true(pm_compress_against(like, SIZE, data, SIZE, &packed, &error));
+    assert_true(pm_decompress_against(like, SIZE, packed.data, packed.size, &back, &error));
+    assert_int_equal(back.size, SIZE);
+    assert_memory_equal(back.data, data, SIZE);
+    back.size = 0;
+    assert_false(pm_decompress(packed.data, packed.size, &back, &error));
+    like[SIZE / 2 + 100]++;
+    assert_false(pm_decompress_against(like, SIZE, packed.data, packed.size, &back, &error));
+    assert_int_equal(back.size, 0);
+    pm_buffer_finish(&packed);
+    pm_buffer_finish(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(round_trips),
         cmocka_unit_test(refuses_every_cut_and_every_flipped_bit),
         cmocka_unit_test(a_bomb_stops_at_the_cap),
+        cmocka_unit_test(what_is_like_other_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

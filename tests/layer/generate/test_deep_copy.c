@@ -145,11 +145,11 @@ static VkGraphicsPipelineCreateInfo make_graphics(struct heap *heap)
     };
 }
 
-static void assert_graphics(const VkGraphicsPipelineCreateInfo *copy)
+/* All but handles. */
+static void assert_states(const VkGraphicsPipelineCreateInfo *copy)
 {
     assert_non_null(copy);
     assert_int_equal(copy->sType, VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO);
-    assert_true(copy->layout == HANDLE(VkPipelineLayout, 6));
     const VkPipelineRenderingCreateInfo *rendering = copy->pNext;
     assert_int_equal(rendering->sType, VK_STRUCTURE_TYPE_PIPELINE_RENDERING_CREATE_INFO);
     assert_int_equal(rendering->pColorAttachmentFormats[0], VK_FORMAT_R8G8B8A8_UNORM);
@@ -174,6 +174,13 @@ static void assert_graphics(const VkGraphicsPipelineCreateInfo *copy)
     assert_true(copy->pDepthStencilState->maxDepthBounds == 0.5f);
     assert_int_equal(copy->pColorBlendState->pAttachments[0].colorWriteMask, 15);
     assert_int_equal(copy->pDynamicState->pDynamicStates[1], VK_DYNAMIC_STATE_BLEND_CONSTANTS);
+}
+
+static void assert_graphics(const VkGraphicsPipelineCreateInfo *copy)
+{
+    assert_states(copy);
+    assert_true(copy->layout == HANDLE(VkPipelineLayout, 6));
+    assert_true(copy->pStages[1].module == HANDLE(VkShaderModule, 5));
 }
 
 static void graphics_pipeline(void **state)
@@ -201,8 +208,9 @@ copy_shared(struct pm_arena *arena, struct pm_interned *states, float width, boo
             PUT(&heap, VkPipelineRasterizationDepthClipStateCreateInfoEXT,
                 {.sType = VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_DEPTH_CLIP_STATE_CREATE_INFO_EXT,
                  .depthClipEnable = VK_TRUE});
+    const struct pm_copy_sharing sharing = {.states = states};
     const VkGraphicsPipelineCreateInfo *copy =
-        pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, states, &error);
+        pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, &sharing, &error);
     heap_finish(&heap);
     return copy;
 }
@@ -214,15 +222,13 @@ static void states_that_are_the_same(void **state)
     const VkGraphicsPipelineCreateInfo *first = copy_shared(arena, states, 1.5f, false);
     const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, false);
     const VkGraphicsPipelineCreateInfo *wide = copy_shared(*state, states, 2, false);
-    assert_graphics(first);
+    assert_states(first);
     assert_ptr_not_equal(same, first);
     assert_ptr_equal(same->pStages[1].pName, first->pStages[1].pName);
-    /* Constants are each one's own, and so is what a chain points to. */
+    /* Constants are each one's own, and so is what points to them. */
     assert_ptr_not_equal(same->pStages[1].pSpecializationInfo->pData,
                          first->pStages[1].pSpecializationInfo->pData);
-    const VkPipelineRenderingCreateInfo *rendering[2] = {first->pNext, same->pNext};
-    assert_ptr_not_equal(rendering[0]->pColorAttachmentFormats,
-                         rendering[1]->pColorAttachmentFormats);
+    assert_ptr_equal(same->pNext, first->pNext);
     assert_ptr_not_equal(same->pStages, first->pStages);
     assert_ptr_equal(same->pVertexInputState, first->pVertexInputState);
     assert_ptr_equal(same->pInputAssemblyState, first->pInputAssemblyState);
@@ -236,24 +242,76 @@ static void states_that_are_the_same(void **state)
     assert_ptr_equal(wide->pColorBlendState, first->pColorBlendState);
     /* The first goes, and the others have what they shared. */
     pm_arena_destroy(arena);
-    assert_graphics(same);
+    assert_states(same);
     assert_true(wide->pViewportState->pViewports[0].width == 640.0f);
     pm_interned_destroy(states);
 }
 
-/* A chain is the copy's own, and so is what points to it. */
-static void states_with_chains_are_not_shared(void **state)
+static void states_with_chains(void **state)
 {
     struct pm_interned *states = pm_interned_create((size_t)1 << 20);
     struct pm_arena *arena = pm_arena_create(0);
     const VkGraphicsPipelineCreateInfo *first = copy_shared(arena, states, 1.5f, true);
     const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, true);
     assert_ptr_equal(same->pViewportState, first->pViewportState);
-    assert_ptr_not_equal(same->pRasterizationState, first->pRasterizationState);
+    assert_ptr_equal(same->pRasterizationState, first->pRasterizationState);
     pm_arena_destroy(arena);
     const VkPipelineRasterizationDepthClipStateCreateInfoEXT *clip =
         same->pRasterizationState->pNext;
     assert_int_equal(clip->depthClipEnable, VK_TRUE);
+    pm_interned_destroy(states);
+}
+
+static bool is_module(VkStructureType type)
+{
+    return type == VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+}
+
+/* A copy of a pipeline with constants nowhere, and with these handles. */
+static const VkGraphicsPipelineCreateInfo *
+copy_whole(struct pm_arena *arena, const struct pm_copy_sharing *sharing, uint64_t handle)
+{
+    struct heap heap = {.count = 0};
+    struct pm_error error;
+    VkGraphicsPipelineCreateInfo info = make_graphics(&heap);
+    VkPipelineShaderStageCreateInfo *stages =
+        (VkPipelineShaderStageCreateInfo *)(uintptr_t)info.pStages;
+    stages[0].module = stages[1].module = HANDLE(VkShaderModule, handle);
+    stages[1].pSpecializationInfo = NULL;
+    info.layout = HANDLE(VkPipelineLayout, handle);
+    info.basePipelineHandle = HANDLE(VkPipeline, handle);
+    info.basePipelineIndex = (int32_t)handle;
+    const VkGraphicsPipelineCreateInfo *copy =
+        pm_copy_GraphicsPipelineCreateInfo(arena, &info, NULL, sharing, &error);
+    heap_finish(&heap);
+    assert_non_null(copy);
+    return copy;
+}
+
+/* Of what differs in its handles alone nothing is a copy's own, what is in chains included. */
+static void all_is_the_same_but_handles(void **state)
+{
+    struct pm_interned *states = pm_interned_create((size_t)1 << 20);
+    const struct pm_copy_sharing sharing = {states, is_module};
+    const VkGraphicsPipelineCreateInfo *first = copy_whole(*state, &sharing, 5);
+    const VkGraphicsPipelineCreateInfo *same = copy_whole(*state, &sharing, 6);
+    assert_ptr_equal(same, first);
+    assert_int_equal(pm_arena_used(*state), 0);
+    assert_true(same->layout == VK_NULL_HANDLE);
+    assert_true(same->basePipelineHandle == VK_NULL_HANDLE && same->basePipelineIndex == -1);
+    assert_int_equal(same->stageCount, 2);
+    assert_true(same->pStages[1].module == VK_NULL_HANDLE);
+    assert_string_equal(same->pStages[1].pName, "pixel");
+    assert_null(same->pStages[0].pNext);
+    const VkPipelineRenderingCreateInfo *rendering = same->pNext;
+    assert_int_equal(rendering->pColorAttachmentFormats[0], VK_FORMAT_R8G8B8A8_UNORM);
+    assert_int_equal(rendering->depthAttachmentFormat, VK_FORMAT_D32_SFLOAT);
+    /* Where there is nowhere to share it is the same, and the copy's own. */
+    const struct pm_copy_sharing alone = {NULL, is_module};
+    const VkGraphicsPipelineCreateInfo *own = copy_whole(*state, &alone, 7);
+    assert_ptr_not_equal(own, first);
+    assert_true(own->layout == VK_NULL_HANDLE && own->pStages[1].module == VK_NULL_HANDLE);
+    assert_null(own->pStages[0].pNext);
     pm_interned_destroy(states);
 }
 
@@ -262,8 +320,8 @@ static void states_that_do_not_fit(void **state)
     struct pm_interned *states = pm_interned_create(256);
     const VkGraphicsPipelineCreateInfo *first = copy_shared(*state, states, 1.5f, false);
     const VkGraphicsPipelineCreateInfo *same = copy_shared(*state, states, 1.5f, false);
-    assert_graphics(first);
-    assert_graphics(same);
+    assert_states(first);
+    assert_states(same);
     assert_ptr_not_equal(same->pDynamicState, first->pDynamicState);
     pm_interned_destroy(states);
 }
@@ -427,7 +485,7 @@ static void compute_pipeline_without_feedback(void **state)
     const VkComputePipelineCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO, .pNext = &out, .stage = stages[0]};
     const VkComputePipelineCreateInfo *copy =
-        pm_copy_ComputePipelineCreateInfo(*state, &info, &error);
+        pm_copy_ComputePipelineCreateInfo(*state, &info, NULL, &error);
     heap_finish(&heap);
     assert_non_null(copy);
     assert_null(copy->pNext);
@@ -477,7 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(graphics_pipeline, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_that_are_the_same, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(states_with_chains_are_not_shared, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(states_with_chains, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_is_the_same_but_handles, set_up, tear_down),
         cmocka_unit_test_setup_teardown(states_that_do_not_fit, set_up, tear_down),
         cmocka_unit_test_setup_teardown(render_pass, set_up, tear_down),
         cmocka_unit_test_setup_teardown(render_pass_2, set_up, tear_down),

@@ -54,6 +54,10 @@ static void copy_graphics(const struct variation *by, uint64_t which)
     pm_arena_destroy(arena);
 }
 
+/* Compute pipelines' may share, too, but do not here. */
+#define pm_copy_ComputePipelineCreateInfo(arena, info, error)                                      \
+    (pm_copy_ComputePipelineCreateInfo)(arena, info, NULL, error)
+
 #define COPY(name, ...)                                                                            \
     do {                                                                                           \
         struct pm_arena *arena = pm_arena_create(0);                                               \

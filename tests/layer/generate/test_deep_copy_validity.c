@@ -61,6 +61,10 @@ static void each_part(void **state)
     varied_each_part(check_part);
 }
 
+/* Compute pipelines' may share, too, but do not here. */
+#define pm_copy_ComputePipelineCreateInfo(arena, info, error)                                      \
+    (pm_copy_ComputePipelineCreateInfo)(arena, info, NULL, error)
+
 #define OTHER(name)                                                                                \
     static void a_##name(void **state)                                                             \
     {                                                                                              \

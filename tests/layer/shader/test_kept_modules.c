@@ -11,6 +11,7 @@
 enum { MODULES = 40, WORDS = 1000 };
 
 static struct pm_random random_words;
+static const struct pm_words nothing;
 
 /* Words that do not get much smaller. */
 static struct pm_words make(size_t count)
@@ -26,7 +27,7 @@ static bool holds(struct pm_kept_modules *kept, struct pm_kept_module *module,
                   const struct pm_words *words)
 {
     struct pm_words got;
-    if (!pm_kept_module_get(kept, module, &got))
+    if (!pm_kept_module_get(kept, module, &nothing, &got))
         return false;
     assert_int_equal(got.count, words->count);
     assert_memory_equal(got.data, words->data, words->count * sizeof *words->data);
@@ -43,10 +44,10 @@ static void the_latest_stay(void **state)
     /* Some ten of them. */
     struct pm_kept_modules *kept =
         pm_kept_modules_create((size_t)10 * WORDS * sizeof(uint32_t) + 1000);
-    assert_false(pm_kept_module_get(kept, &modules[0], &words[0]));
+    assert_false(pm_kept_module_get(kept, &modules[0], &nothing, &words[0]));
     for (int i = 0; i < MODULES; i++) {
         words[i] = make(WORDS);
-        pm_kept_module_put(kept, &modules[i], &words[i]);
+        pm_kept_module_put(kept, &modules[i], &nothing, &words[i]);
         assert_true(holds(kept, &modules[i], &words[i]));
         /* Whoever is asked for stays. */
         assert_true(holds(kept, &modules[0], &words[0]));
@@ -59,12 +60,12 @@ static void the_latest_stay(void **state)
         assert_true(holds(kept, &modules[i], &words[i]));
     /* What was dropped is kept again. */
     assert_false(holds(kept, &modules[1], &words[1]));
-    pm_kept_module_put(kept, &modules[1], &words[1]);
+    pm_kept_module_put(kept, &modules[1], &nothing, &words[1]);
     assert_true(holds(kept, &modules[1], &words[1]));
     /* What is larger than all does not drive out the others. */
     struct pm_kept_module large = {0};
     struct pm_words many = make((size_t)11 * WORDS);
-    pm_kept_module_put(kept, &large, &many);
+    pm_kept_module_put(kept, &large, &nothing, &many);
     assert_false(holds(kept, &large, &many));
     assert_true(holds(kept, &modules[1], &words[1]));
     for (int i = 0; i < MODULES; i++) {
@@ -86,12 +87,40 @@ static void what_repeats_is_small(void **state)
     memset(words.data, 1, WORDS * sizeof *words.data);
     struct pm_kept_modules *kept = pm_kept_modules_create(WORDS * sizeof(uint32_t));
     for (int i = 0; i < MODULES; i++)
-        pm_kept_module_put(kept, &modules[i], &words);
+        pm_kept_module_put(kept, &modules[i], &nothing, &words);
     for (int i = 0; i < MODULES; i++)
         stayed += holds(kept, &modules[i], &words);
     assert_int_equal(stayed, MODULES);
     for (int i = 0; i < MODULES; i++)
         pm_kept_module_drop(kept, &modules[i]);
+    pm_words_finish(&words);
+    pm_kept_modules_destroy(kept);
+}
+
+/* Of what the words were made of hardly anything is kept again. */
+static void what_it_was_made_of_is_not_kept(void **state)
+{
+    static struct pm_kept_module modules[MODULES];
+    struct pm_words like = make(WORDS),
+                    words = {malloc((WORDS + 2) * sizeof *words.data), WORDS + 2};
+    struct pm_words got;
+    (void)state;
+    assert_non_null(words.data);
+    /* Random words, with two more in the middle. */
+    memcpy(words.data, like.data, WORDS / 2 * sizeof *words.data);
+    words.data[WORDS / 2] = words.data[WORDS / 2 + 1] = 7;
+    memcpy(words.data + WORDS / 2 + 2, like.data + WORDS / 2, WORDS / 2 * sizeof *words.data);
+    struct pm_kept_modules *kept = pm_kept_modules_create(WORDS * sizeof(uint32_t));
+    for (int i = 0; i < MODULES; i++)
+        pm_kept_module_put(kept, &modules[i], &like, &words);
+    for (int i = 0; i < MODULES; i++) {
+        assert_true(pm_kept_module_get(kept, &modules[i], &like, &got));
+        assert_int_equal(got.count, words.count);
+        assert_memory_equal(got.data, words.data, words.count * sizeof *words.data);
+        pm_words_finish(&got);
+        pm_kept_module_drop(kept, &modules[i]);
+    }
+    pm_words_finish(&like);
     pm_words_finish(&words);
     pm_kept_modules_destroy(kept);
 }
@@ -104,13 +133,13 @@ static void what_is_put_again_is_the_latest(void **state)
     (void)state;
     struct pm_kept_modules *kept =
         pm_kept_modules_create((size_t)3 * WORDS * sizeof(uint32_t) + 500);
-    pm_kept_module_put(kept, &modules[1], &first);
+    pm_kept_module_put(kept, &modules[1], &nothing, &first);
     for (int i = 0; i < 10; i++)
-        pm_kept_module_put(kept, &modules[0], i % 2 == 0 ? &first : &second);
+        pm_kept_module_put(kept, &modules[0], &nothing, i % 2 == 0 ? &first : &second);
     assert_true(holds(kept, &modules[0], &second));
     assert_true(holds(kept, &modules[1], &first));
     pm_kept_module_drop(kept, &modules[0]);
-    pm_kept_module_put(kept, &modules[0], &first);
+    pm_kept_module_put(kept, &modules[0], &nothing, &first);
     assert_true(holds(kept, &modules[1], &first));
     pm_kept_module_drop(kept, &modules[0]);
     pm_kept_module_drop(kept, &modules[1]);
@@ -133,7 +162,7 @@ static void *put_and_get(void *which)
     const struct pm_words words = {data, WORDS};
     for (int i = 0; i < TURNS; i++) {
         if (!holds(of_all, module, &words))
-            pm_kept_module_put(of_all, module, &words);
+            pm_kept_module_put(of_all, module, &nothing, &words);
     }
     pm_kept_module_drop(of_all, module);
     return NULL;
@@ -156,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_latest_stay),
         cmocka_unit_test(what_repeats_is_small),
+        cmocka_unit_test(what_it_was_made_of_is_not_kept),
         cmocka_unit_test(what_is_put_again_is_the_latest),
         cmocka_unit_test(threads_share_the_room),
     };

@@ -46,6 +46,7 @@ void pm_config_init(struct pm_config *config)
                    .proven_ms_per_pipeline = 2,
                    .proven_ms_per_second = 20,
                    .predicates = 16384,
+                   .synchronous_words = 256u << 10,
                    .background_share = PM_BACKGROUND_SHARE,
                    .trial_share = 0.005},
         .log = {.level = PM_LOG_WARNING},

@@ -10,6 +10,7 @@
 #include "layer/shader/optimize_at_once.h"
 #include "layer/shader/pipeline_remember.h"
 #include "layer/shader/shader_object.h"
+#include "layer/shader/variant_all.h"
 #include "layer/shader/variant_make.h"
 
 /* An overlay has a few pipelines. What makes more has the game's pipelines pass through it,

@@ -44,6 +44,8 @@ struct pm_shader_record {
     uint32_t in_table;                 /* variants that are made, and not retired; under the
                                           budget's lock (variant_table.h) */
     struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
+    _Atomic uint64_t made_words;       /* in its variants' modules, of all there were */
+    _Atomic bool ran_out;              /* of limits.synchronous_words */
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     _Atomic bool told;                 /* something of it was sampled, or a recording holds a call
                                           of it twice (frame/predicated.h), or did */

@@ -110,9 +110,7 @@ bool pm_pipeline_shader_request(const struct pm_pipeline *pipeline,
     return stage_is_able(pipeline);
 }
 
-/* Finds the pipeline's shader: canonical, with its points and batches. false: it gets no variants,
- * and why was logged. Called by one thread at a time for a pipeline. */
-static bool prepare(struct pm_pipeline *pipeline)
+bool pm_pipeline_prepare(struct pm_pipeline *pipeline)
 {
     struct pm_device *device = pipeline->device;
     struct pm_shader_request request;
@@ -234,6 +232,8 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         built = build(pipeline, record, shader, &words, variant, error);
     else
         variant->block.bytes = 0;
+    if (built)
+        atomic_fetch_add(&record->made_words, words.count);
     pm_words_finish(&words);
     if (built)
         return variant;
@@ -281,11 +281,8 @@ static struct pm_variant *make_counted(struct pm_pipeline *pipeline,
     return NULL;
 }
 
-/* Makes a batch's variant and publishes it, where there is one. Called by one thread at a time for
- * a batch. is_wanted: a call waited for it, and the next one binds it. reserved: what it takes of
- * the budget was taken, and goes back if nothing is made. */
-static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
-                       uint32_t index, bool is_wanted, bool reserved)
+void pm_pipeline_make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                            uint32_t index, bool is_wanted, bool reserved)
 {
     struct pm_pipelines *pipelines = pipeline->device->pipelines;
     struct pm_pipeline_batch *batch = &pipeline->batches[index];
@@ -324,21 +321,6 @@ static void make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *re
                     error.message);
     else if (!later && first)
         pm_log_info(pipeline->device->instance->log, "a shader gets no variant: %s", error.message);
-}
-
-void pm_pipeline_build_all(struct pm_pipeline *pipeline)
-{
-    if (!(pipeline->device->instance->config.sampler.kinds & PM_SAMPLED_KINDS) ||
-        !prepare(pipeline)) {
-        atomic_store(&pipeline->prepare.making, PM_FAILED);
-        return;
-    }
-    atomic_store(&pipeline->prepare.making, PM_MADE);
-    struct pm_shader_record *record = atomic_load(&pipeline->record);
-    for (uint32_t i = 0; i < record->batch_count; i++) {
-        atomic_store(&pipeline->batches[i].making, PM_QUEUED);
-        make_batch(pipeline, record, i, false, false);
-    }
 }
 
 /* ---- jobs ---- */
@@ -383,7 +365,7 @@ static void run_compile(struct pm_job *job)
     uint32_t batch = compile->batch;
     const bool wanted = !atomic_load(&pipeline->gone) && !atomic_load(&pipeline->device->lost);
     if (wanted && batch == PREPARE) {
-        const bool prepared = prepare(pipeline);
+        const bool prepared = pm_pipeline_prepare(pipeline);
         atomic_store(&pipeline->prepare.making, prepared ? PM_MADE : PM_FAILED);
         const struct pm_shader_record *record = atomic_load(&pipeline->record);
         if (prepared && record->batch_count > 0) {
@@ -396,7 +378,8 @@ static void run_compile(struct pm_job *job)
         }
     }
     if (wanted && batch != PREPARE) {
-        make_batch(pipeline, atomic_load(&pipeline->record), batch, true, compile->reserved);
+        pm_pipeline_make_batch(pipeline, atomic_load(&pipeline->record), batch, true,
+                               compile->reserved);
         compile->reserved = false;
     }
     finish_compile(compile);
@@ -439,14 +422,15 @@ static bool queue(struct pm_pipeline *pipeline, uint32_t index, enum pm_need nee
 }
 
 /* A sampled call asks for a batch's variant, or for the record: queues the compile unless it is
- * queued, running, made or failed already, or there is no budget for it. false: for lack of that.
- */
+ * queued, running, made or failed already, or there is no budget for it. false: for lack of that,
+ * or because it failed. */
 static bool want(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need)
 {
     struct pm_pipeline_batch *batch = batch_of(pipeline, index);
     atomic_fetch_add(&batch->wanted, 1);
-    if (atomic_load(&batch->making) != PM_UNMADE)
-        return true;
+    const uint32_t making = atomic_load(&batch->making);
+    if (making != PM_UNMADE)
+        return making != PM_FAILED;
     if (!may_want(&pipeline->device->pipelines->budget, need))
         return false;
     (void)queue(pipeline, index, need, false, 0);

@@ -32,7 +32,7 @@ struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline);
 double pm_variant_share(const struct pm_variant *variant);
 
 /* A sampled call asks for a batch's variant: its compile is queued, unless it was. false: there is
- * no budget for it. And for the record, if there is none. */
+ * no budget for it, or it cannot be made. And for the record, if there is none. */
 bool pm_pipeline_want(struct pm_pipeline *pipeline, const struct pm_shader_record *record,
                       uint32_t batch);
 void pm_pipeline_want_record(struct pm_pipeline *pipeline);
@@ -42,8 +42,15 @@ void pm_pipeline_want_record(struct pm_pipeline *pipeline);
  * (ahead.h). loads: nobody sees that it takes longer. Called before the game has the handle. */
 void pm_pipeline_make_ahead(struct pm_pipeline *pipeline, double chance, bool loads);
 
-/* Builds every variant of a new pipeline now (debug.synchronous). */
-void pm_pipeline_build_all(struct pm_pipeline *pipeline);
+/* Finds the pipeline's shader: canonical, with its points and batches. false: it gets no variants,
+ * and why was logged. Called by one thread at a time for a pipeline. */
+bool pm_pipeline_prepare(struct pm_pipeline *pipeline);
+
+/* Makes a batch's variant and publishes it, where there is one. Called by one thread at a time for
+ * a batch. is_wanted: a call waited for it, and the next one binds it. reserved: what it takes of
+ * the budget was taken, and goes back if nothing is made. */
+void pm_pipeline_make_batch(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                            uint32_t index, bool is_wanted, bool reserved);
 
 /* What the pipeline says of the shader that variants replace. false: the device can make none for
  * its stage. */

@@ -1,0 +1,129 @@
+/* All variants of a pipeline while the game waits: of a large shader no more than
+ * limits.synchronous_words, which the log says once, and its calls go to what there is. */
+#include "tests/layer/spooled.h"
+
+#include "counted.comp.h"
+#include "large.comp.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { PIPELINES = 6, DISPATCHES = 40, LARGE_WORDS = 26000 /* canonical, and a little less */ };
+
+static struct pm_harness h;
+static VkPipeline pipelines[PIPELINES];
+
+static uint32_t made_before, said_before;
+
+/* Variants of the pipelines. */
+static uint32_t made(void)
+{
+    return pm_layered_logged("made a variant of shader") - made_before;
+}
+
+static uint32_t said(void)
+{
+    return pm_layered_logged("limits.synchronous_words") - said_before;
+}
+
+static void open_with(const uint32_t *words, size_t size)
+{
+    pm_harness_open(&h, NULL);
+    made_before = said_before = 0;
+    made_before = made();
+    said_before = said();
+    for (int i = 0; i < PIPELINES; i++)
+        pipelines[i] = pm_harness_compute_of(&h, words, size, h.layout);
+}
+
+static void close_it(void)
+{
+    for (int i = 0; i < PIPELINES; i++)
+        h.vk.DestroyPipeline(h.device, pipelines[i], NULL);
+    pm_harness_close(&h);
+}
+
+/* How many of so many dispatches with the pipeline are sampled. */
+static uint32_t sampled(VkPipeline pipeline)
+{
+    uint32_t count = 0;
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < DISPATCHES; i++) {
+        const uint64_t position = h.driver->position();
+        pm_harness_begin(&h, buffer, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+        pm_harness_bind_set(&h, buffer);
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        h.vk.CmdDispatch(buffer, 1, 1, 1);
+        pm_harness_run(&h, buffer);
+        count += pm_calls_of(h.driver, position, "vkCmdBindPipeline") == 3;
+    }
+    return count;
+}
+
+static void sample_all(void)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_LOG_LEVEL", "debug", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+}
+
+/* At the default: a driver takes seconds for each variant of such a shader. */
+static void a_large_shader_ends(void **state)
+{
+    (void)state;
+    sample_all();
+    open_with(large_comp, sizeof large_comp);
+    print_message("%u variants\n", made());
+    assert_in_range(made(), 1, (256 << 10) / LARGE_WORDS + 1);
+    assert_int_equal(said(), 1);
+    /* Not a call of it goes uncounted for lack of what is not there. */
+    assert_int_equal(sampled(pipelines[0]), DISPATCHES);
+    assert_int_equal(sampled(pipelines[1]), DISPATCHES);
+    close_it();
+    size_t sessions, live;
+    assert_true(spooled_calls(NULL, &sessions, &live) > 0);
+    assert_int_equal(spooled_shaders(), 1);
+}
+
+/* With enough of them every pipeline has all, as ever. */
+static void enough_words(void **state)
+{
+    (void)state;
+    sample_all();
+    setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", "1073741824", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    open_with(counted_comp, sizeof counted_comp);
+    assert_int_equal(made() % PIPELINES, 0);
+    assert_true(made() / PIPELINES > 1);
+    assert_int_equal(said(), 0);
+    close_it();
+}
+
+/* One pipeline does not take what there is from the next ones, nor the same batches. */
+static void the_next_ones_have_some(void **state)
+{
+    (void)state;
+    sample_all();
+    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    char most[16];
+    snprintf(most, sizeof most, "%zu", 5 * sizeof counted_comp / sizeof counted_comp[0]);
+    setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", most, 1);
+    open_with(counted_comp, sizeof counted_comp);
+    print_message("%u variants of at most %s words\n", made(), most);
+    assert_in_range(made(), 2, 5);
+    assert_int_equal(said(), 1);
+    assert_int_equal(sampled(pipelines[0]), DISPATCHES);
+    assert_int_equal(sampled(pipelines[1]), DISPATCHES);
+    assert_int_equal(sampled(pipelines[PIPELINES - 1]), 0);
+    close_it();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PM_LAYERED_TEST(a_large_shader_ends),
+        PM_LAYERED_TEST(enough_words),
+        PM_LAYERED_TEST(the_next_ones_have_some),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -167,11 +167,12 @@ struct pm_pipelines {
      * and a specialized variant was destroyed. */
     void (*forget)(struct pm_pipeline *pipeline);
     void (*released)(struct pm_device *device);
-    _Atomic uint32_t shaders;   /* modules whose fragment or compute shader a pipeline has */
-    _Atomic uint32_t overlaid;  /* that overlays above us have made */
-    _Atomic bool keeps_nothing; /* the game records everything anew (pm_sampling_keeps_nothing) */
-    _Atomic bool was_full;      /* that a limit was reached was said */
-    _Atomic uint64_t thinning;  /* state of the choice among calls that count occluded fragments */
+    _Atomic uint32_t shaders;     /* modules whose fragment or compute shader a pipeline has */
+    _Atomic uint32_t overlaid;    /* that overlays above us have made */
+    _Atomic bool keeps_nothing;   /* the game records everything anew (pm_sampling_keeps_nothing) */
+    _Atomic bool was_full;        /* that a limit was reached was said */
+    _Atomic uint64_t large_words; /* in the modules of large shaders' variants, of all there were */
+    _Atomic uint64_t thinning; /* state of the choice among calls that count occluded fragments */
 };
 
 /* Whether it, or what stands for it, may be bound away from its draws (dynamic_states.h). Shader

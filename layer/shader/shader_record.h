@@ -56,6 +56,12 @@ struct pm_shader_record {
     _Alignas(PM_CACHE_LINE) struct pm_owed owed; /* to all pipelines that share its points */
 };
 
+/* A driver may take seconds for each of its variants. */
+static inline bool pm_shader_record_is_large(const struct pm_shader_record *record)
+{
+    return record->canonical.count > 16384;
+}
+
 /* NULL: out of memory. */
 struct pm_shader_records *pm_shader_records_create(struct pm_device *device);
 void pm_shader_records_destroy(struct pm_shader_records *records);

@@ -6,6 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* All large shaders together have so many times limits.synchronous_words: games make hundreds of
+ * one module, by its constants. One takes at most such a part of what is left of it. */
+enum { SHADERS_WORTH = 4, MOST_OF_ALL = 4 };
+
 /* What is left of limits.synchronous_words: a pipeline takes half of it, so that the next ones of
  * the shader have some. What made_words may come to, before the last module. */
 static uint64_t may_come_to(const struct pm_pipeline *pipeline,
@@ -13,7 +17,15 @@ static uint64_t may_come_to(const struct pm_pipeline *pipeline,
 {
     const uint64_t most = pipeline->device->instance->config.limits.synchronous_words;
     const uint64_t made = atomic_load(&record->made_words);
-    return made < most ? made + (most - made + 1) / 2 : 0;
+    uint64_t left = made < most ? most - made : 0;
+    if (pm_shader_record_is_large(record)) {
+        const uint64_t of_all = atomic_load(&pipeline->device->pipelines->large_words);
+        const uint64_t left_of_all =
+            of_all < SHADERS_WORTH * most ? SHADERS_WORTH * most - of_all : 0;
+        const uint64_t part = (left_of_all + MOST_OF_ALL - 1) / MOST_OF_ALL;
+        left = left < part ? left : part;
+    }
+    return made + (left + 1) / 2;
 }
 
 /* Coprime to the count, so that as many steps come to each, and what comes one behind the other

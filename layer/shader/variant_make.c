@@ -232,8 +232,11 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         built = build(pipeline, record, shader, &words, variant, error);
     else
         variant->block.bytes = 0;
-    if (built)
+    if (built) {
         atomic_fetch_add(&record->made_words, words.count);
+        if (pm_shader_record_is_large(record))
+            atomic_fetch_add(&device->pipelines->large_words, words.count);
+    }
     pm_words_finish(&words);
     if (built)
         return variant;

@@ -6,6 +6,7 @@
 #include "large.comp.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { PIPELINES = 6, DISPATCHES = 40, LARGE_WORDS = 26000 /* canonical, and a little less */ };
 
@@ -85,6 +86,37 @@ static void a_large_shader_ends(void **state)
     assert_int_equal(spooled_shaders(), 1);
 }
 
+/* Nor do many of them, as of one module by its constants. */
+static void many_large_shaders_end(void **state)
+{
+    (void)state;
+    enum { SHADERS = 12, WORDS = 64 << 10 };
+    static uint32_t copy[sizeof large_comp / sizeof large_comp[0]];
+    const size_t count = sizeof copy / sizeof copy[0];
+    VkPipeline of[SHADERS];
+    sample_all();
+    setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", "65536", 1);
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    open_with(counted_comp, sizeof counted_comp);
+    const uint32_t before = made();
+    memcpy(copy, large_comp, sizeof copy);
+    size_t constant = 0; /* the last one's value */
+    for (size_t i = 5; i < count; i += copy[i] >> 16)
+        constant = (copy[i] & 0xffff) == 43 ? i + 3 : constant;
+    for (uint32_t i = 0; i < SHADERS; i++) {
+        copy[constant] = 1000 + i;
+        of[i] = pm_harness_compute_of(&h, copy, sizeof copy, h.layout);
+    }
+    print_message("%u variants\n", made() - before);
+    assert_in_range(made() - before, 4, 4 * WORDS / LARGE_WORDS + 1);
+    assert_true(said() > 1);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(sampled(of[i]), DISPATCHES);
+    for (uint32_t i = 0; i < SHADERS; i++)
+        h.vk.DestroyPipeline(h.device, of[i], NULL);
+    close_it();
+}
+
 /* With enough of them every pipeline has all, as ever. */
 static void enough_words(void **state)
 {
@@ -122,6 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_large_shader_ends),
+        PM_LAYERED_TEST(many_large_shaders_end),
         PM_LAYERED_TEST(enough_words),
         PM_LAYERED_TEST(the_next_ones_have_some),
     };

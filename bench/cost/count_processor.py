@@ -1,38 +1,42 @@
 #!/usr/bin/env python3
-"""count_processor.py [--frames N] [--skip N] [--settle N] [--ways LIST] [--batch B] [--p P]
-                   SCENE SIZE BUILD [BUILD…]
+"""count_processor.py [--frames N] [--skip N] [--settle N] [--ways LIST] [--batch LIST] [--p LIST]
+                   [--variants N] [--pairs N] SCENE SIZE BUILD [BUILD…] [-- COMMAND…]
 
 Processor time a frame takes more while every draw and dispatch is sampled, where other programs keep the machine so
-busy that frame times say nothing. The scene (deferred, terrain, postprocess) draws without the layer, twice, and with
+busy that frame times say nothing. The scene (deferred, terrain, postprocess), or a game that step_frames.c makes draw the
+same frames in each process (bench/cost/game_processor.sh has its COMMAND), draws without the layer, twice, and with
 that of each build tree in each way of counting: one frame of each in turn, in an order drawn anew each time. The ways
 are `all` blocks, where others `follow` from, and lanes alone in all blocks (`alone`) or on the spanning `tree`;
-builds before sampler.uniformity have the first two. `window` is a player's window, which takes profiles of all kinds.
-The scene is the last build tree's. Prints a line for each: percent more than without the layer, the median of the
-frames, their middle half, and the median's 95 % interval (by order statistics).
+builds before sampler.uniformity have the first two. `window` is a player's window, which takes profiles of all kinds;
+`blocks` and `zeros` are one that takes these alone. The scene is the last build tree's. Prints a line for each: percent
+more than without the layer, the median of the frames that had no first use of a variant, their middle half, and the
+median's 95 % interval (by order statistics); and what a first use cost.
 
 Of each call B points are counted (`all` of a shader's). Calls are sampled each by itself, so where one in a hundred
-is, frames take a hundredth of that. With --settle N frames are drawn first until N in a row had no first use of a
-variant, since lavapipe compiles it then. It forgets what it compiled where several hundred variants are large ones.
+is, frames take a hundredth of that; with --p 0.1 the next call mostly is the game's own again, as it is with less. With
+--settle N frames are drawn first until N in a row had no first use of a variant, since lavapipe compiles it then. It
+forgets what it compiled where several hundred variants are large ones; --variants: no more than so many are made. --pairs:
+each is measured by so many processes, which sample other calls (sampler.seed).
 
 The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that asks for it (LP_NUM_THREADS=0).
 """
 import argparse
 import math
-import os
-import pathlib
 import random
 import statistics
-import subprocess
-import tempfile
 
-SETS = ("sampler.window_probability=1", "sampler.window_frames=16777216", "sampler.seed=1", "sampler.kinds=block",
-        "debug.synchronous=true", "limits.background_share=1", "limits.variants=4096")
+import stepped
+
+SETS = ("sampler.window_probability=1", "sampler.window_frames=16777216", "sampler.kinds=block",
+        "debug.synchronous=true", "limits.background_share=1")
 
 # Of a way what it is called, and what is set.
 WAYS = {
     "all": ("all blocks", ("sampler.follow=false",)),
     "follow": ("others follow", ("sampler.follow=true",)),
     "alone": ("lanes alone, all blocks", ("sampler.uniformity=false", "sampler.follow=false")),
+    "blocks": ("a window of blocks alone", ("sampler.kinds=block",)),
+    "zeros": ("a window of zeros alone", ("sampler.kinds=zero",)),
     "window": ("a window", ("sampler.kinds=block,zero,timing,constant,turns",)),
     "tree": ("lanes alone, others follow", ("sampler.uniformity=false", "sampler.follow=true")),
 }
@@ -47,57 +51,34 @@ def middle(values):
     return statistics.median(values), values[low], values[high]
 
 
-class Run:
-    """A scene that draws when told to."""
+def side(options, how, seed):
+    build, way, p, batch = how
+    what, sets = WAYS[way]
+    number = f", {seed}" if options.pairs > 1 else ""
+    return stepped.make(options, f"{build}, {what}, p = {p}, b = {batch}{number}", build,
+                        SETS + (f"sampler.seed={seed}", f"limits.variants={options.variants}",
+                                f"sampler.api_probability={p}", f"sampler.batch={batch}") + sets)
 
-    def __init__(self, name, scene, build=None, sets=()):
-        self.name, self.times = name, []
-        self.folder = tempfile.TemporaryDirectory(prefix="piecemeal-bench-")
-        environment = dict(os.environ, LP_NUM_THREADS="0", HOME=self.folder.name)
-        for kind in ("DATA", "CONFIG", "CACHE", "STATE"):
-            environment[f"XDG_{kind}_HOME"] = os.path.join(self.folder.name, kind.lower())
-        command = list(scene)
-        self.log = pathlib.Path(self.folder.name, "log")
-        if build:
-            sets = SETS + sets + ("log.level=debug", f"log.file={self.log}")
-            words = [word for one in sets for word in ("--set", one)]
-            command = [str(build / "tools/piecemeal"), "run", *words, "--", *command]
-        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
 
-    def draw(self):
-        self.process.stdin.write(b".")
-        self.process.stdin.flush()
-        if not self.process.stdout.readline():
-            raise SystemExit(f"{self.name}: ended")
+def settle(options, runs):
+    """Draws what is not measured. Of a game no frame is the next one's like, so all draw as many."""
+    for _ in range(options.skip):
+        stepped.draw_all(runs)
+    drawn = [run.settle(options.settle) for run in runs]
+    for run, frames in zip(runs, drawn):
+        if run.uses():
+            print(f"{run.name}: {run.uses()} variants")
+        if options.command:
+            for _ in range(max(drawn) - frames):
+                run.draw()
+    stepped.draw_same(runs)
 
-    def settle(self, frames):
-        """Draws until no variant was used for the first time in so many frames: drivers compile those as they draw."""
-        uses, since = 0, 0
-        while since < frames:
-            self.draw()
-            found = self.log.read_text().count("first use of a variant") if self.log.exists() else 0
-            uses, since = found, since + 1 if found == uses else 0
-        return uses
 
-    def spent(self):
-        """Milliseconds of processor time, of all threads of the program that draws."""
-        pid, below = self.process.pid, [self.process.pid]
-        while below:
-            pid = int(below[0])
-            below = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        threads = pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")
-        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e6
-
-    def measure(self):
-        before = self.spent()
-        self.draw()
-        self.times.append(self.spent() - before)
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
-        self.folder.cleanup()
+def first_cost(run, without, more):
+    """Milliseconds that a first use took beyond what the frame's others do."""
+    usual = 1 + more / 100
+    return sum(time - usual * other for time, other, first in zip(run.times, without, run.first) if first) \
+        / max(sum(run.first), 1)
 
 
 def main():
@@ -108,32 +89,29 @@ def main():
     parser.add_argument("--p", default="1")
     parser.add_argument("--batch", default="all")
     parser.add_argument("--settle", type=int, default=0)
-    parser.add_argument("scene")
-    parser.add_argument("size")
-    parser.add_argument("builds", nargs="+", type=pathlib.Path)
-    options = parser.parse_args()
-    scene = [str(options.builds[-1] / f"examples/piecemeal-{options.scene}"), "--size", options.size, "--step"]
-    runs = [Run("no layer", scene), Run("no layer, again", scene)]
-    for build in options.builds:
-        runs += [Run(f"{build}, {WAYS[way][0]}", scene, build,
-                     (f"sampler.api_probability={options.p}", f"sampler.batch={options.batch}") + WAYS[way][1])
-                 for way in options.ways]
+    parser.add_argument("--variants", type=int, default=4096)
+    parser.add_argument("--pairs", type=int, default=1)
+    options = stepped.parse(parser)
+    runs = [stepped.make(options, "no layer"), stepped.make(options, "no layer, again")]
+    runs += [side(options, (build, way, p, batch), seed) for build in options.builds for way in options.ways
+             for p in options.p.split(",") for batch in options.batch.split(",") for seed in range(1, options.pairs + 1)]
+    settle(options, runs)
     for run in runs:
-        for _ in range(options.skip):
-            run.draw()
-        uses = run.settle(options.settle)
-        if uses:
-            print(f"{run.name}: {uses} variants")
+        run.begin()
     for _ in range(options.frames):
         for run in random.sample(runs, len(runs)):
             run.measure()
     without = runs[0].times
     print(f"{options.scene} {options.size}: {statistics.median(without):.2f} ms without the layer")
     for run in runs[1:]:
-        more = [100 * (a / b - 1) for a, b in zip(run.times, without)]
+        more = [100 * (a / b - 1) for a, b, first in zip(run.times, without, run.first) if not first]
+        if len(more) < 2:
+            print(f"{run.name}: {len(more)} of {len(without)} frames have none of {sum(run.first)} first uses")
+            continue
         low, _, high = statistics.quantiles(more)
         median, least, most = middle(more)
-        print(f"{run.name}: {median:+.1f} % ({low:+.1f} to {high:+.1f}), median {least:+.1f} to {most:+.1f}")
+        print(f"{run.name}: {median:+.1f} % ({low:+.1f} to {high:+.1f}), median {least:+.1f} to {most:+.1f}, "
+              f"{len(more)} frames; {sum(run.first)} first uses, {first_cost(run, without, median):+.0f} ms each")
     for run in runs:
         run.end()
 

@@ -17,37 +17,29 @@ import pathlib
 import random
 import re
 import statistics
-import tempfile
 
-from count_processor import Run
+from stepped import Run
 
 NEVER = ("sampler.window_probability=0",)
 CLOSED = ("sampler.window_probability=1e-15", "sampler.seed=1", "sampler.kinds=block", "debug.synchronous=true",
-          "limits.background_share=1", "limits.variants=4096", "log.level=debug")
-SIDES = (("no layer", None), ("nothing twice", NEVER), ("p = 0.01", CLOSED + ("sampler.api_probability=0.01",)),
+          "limits.background_share=1", "limits.variants=4096")
+SIDES = (("no layer", ()), ("nothing twice", NEVER), ("p = 0.01", CLOSED + ("sampler.api_probability=0.01",)),
          ("p = 1", CLOSED + ("sampler.api_probability=1",)))
 
 
-class Side(Run):
-    """A scene with the layer's settings, and with what its log says is held twice."""
-
-    def __init__(self, name, scene, build, sets):
-        self.log = tempfile.NamedTemporaryFile(prefix="piecemeal-bench-", suffix=".log")
-        if sets is not None:
-            words = [word for one in (*sets, f"log.file={self.log.name}") for word in ("--set", one)]
-            scene = [str(build / "tools/piecemeal"), "run", *words, "--", *scene]
-        super().__init__(name, scene)
-
-    def twice(self):
-        text = pathlib.Path(self.log.name).read_text(errors="replace")
-        return sum(int(found) for found in re.findall(r"holds (\d+) of its calls twice", text))
+def twice(side):
+    """How many calls its log says are held twice."""
+    text = side.log.read_text(errors="replace") if side.log.exists() else ""
+    return sum(int(found) for found in re.findall(r"holds (\d+) of its calls twice", text))
 
 
 def compare(options, scene):
-    sides = [Side(name, scene, options.build, sets) for name, sets in SIDES]
+    sides = [Run(name, scene, options.build if sets else None, sets) for name, sets in SIDES]
     for side in sides:
         for _ in range(options.skip):
             side.draw()
+    for side in sides:
+        side.begin()
     for _ in range(options.frames):
         for side in random.sample(sides, len(sides)):
             side.measure()
@@ -55,7 +47,7 @@ def compare(options, scene):
         more = [100 * (a / b - 1) for a, b in zip(side.times, sides[0].times)]
         low, middle, high = statistics.quantiles(more) if side is not sides[0] else (0, 0, 0)
         print(f"{side.name}: {statistics.median(side.times):.2f} ms, {middle:+.1f} % ({low:+.1f} to {high:+.1f}), "
-              f"{side.twice()} calls twice")
+              f"{twice(side)} calls twice")
     for side in sides:
         side.end()
 

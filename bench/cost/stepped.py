@@ -1,0 +1,172 @@
+"""Programs that draw a frame when they are told to, and the processor time that each takes of them.
+
+A scene of ours (examples/, --step), or a game that draws with OpenGL by SDL 2, which step_frames.c makes wait and draw the
+same frames each time. What belongs to a session is a temporary folder's. The layer's compile threads do not count: a
+player's have a share of their own (limits.background_share). lavapipe draws on the thread that asks for it
+(LP_NUM_THREADS=0).
+"""
+import os
+import pathlib
+import select
+import subprocess
+import sys
+import tempfile
+
+COMPILES = "piecemeal"  # what layer/core/compiler.c calls its threads
+MOST_SECONDS = 300  # for one frame, in which a level may be loaded and variants compiled
+PRELOAD = "{preload}"  # where in a game's command what is preloaded goes: piecemeal itself does without
+
+
+class Run:
+    """A scene that draws when told to; with a build tree, with its layer and what is set of it."""
+
+    def __init__(self, name, command, build=None, sets=()):
+        self.name, self.times, self.first = name, [], []
+        self.folder = tempfile.TemporaryDirectory(prefix="piecemeal-bench-")
+        self.log = pathlib.Path(self.folder.name, "log")
+        environment = dict(os.environ, LP_NUM_THREADS="0", HOME=self.folder.name)
+        for kind in ("DATA", "CONFIG", "CACHE", "STATE"):
+            environment[f"XDG_{kind}_HOME"] = os.path.join(self.folder.name, kind.lower())
+        command = list(command)
+        if build:
+            words = [word for one in (*sets, "log.level=debug", f"log.file={self.log}") for word in ("--set", one)]
+            command = [str(build / "tools/piecemeal"), "run", *words, "--", *command]
+        self.start(command, environment)
+        self.known, self.known_uses, self.draws_in = {}, 0, None
+
+    def start(self, command, environment):
+        self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        self.tells, self.told = self.process.stdin, self.process.stdout
+
+    def ask(self, what=b"."):
+        self.tells.write(what)
+        self.tells.flush()
+
+    def drawn(self):
+        """Waits for the frame, of which there is one at a time; what its line says."""
+        if not select.select([self.told], [], [], MOST_SECONDS)[0]:
+            self.process.terminate()
+            raise SystemExit(f"{self.name}: draws no frame")
+        line = self.told.readline()
+        if not line:
+            raise SystemExit(f"{self.name}: ended")
+        return line.strip()
+
+    def draw(self):
+        self.ask()
+        return self.drawn()
+
+    def uses(self):
+        """How many variants were used for the first time: drivers compile them then."""
+        return self.log.read_text().count("first use of a variant") if self.log.exists() else 0
+
+    def settle(self, frames):
+        """Draws until no variant was used for the first time in so many frames; how many were drawn."""
+        drawn, uses, since = 0, 0, 0
+        while since < frames:
+            self.draw()
+            drawn += 1
+            found = self.uses()
+            uses, since = found, since + 1 if found == uses else 0
+        return drawn
+
+    def threads(self):
+        """Nanoseconds of processor time by thread, of the program that draws."""
+        if self.draws_in is None:
+            pid, below = self.process.pid, [self.process.pid]
+            while below:
+                pid = int(below[0])
+                below = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            self.draws_in = pathlib.Path(f"/proc/{pid}/task")
+        times = {}
+        for thread in self.draws_in.iterdir():
+            try:
+                if (thread / "comm").read_text().strip() != COMPILES:
+                    times[thread.name] = int((thread / "schedstat").read_text().split()[0])
+            except (FileNotFoundError, ProcessLookupError):
+                pass  # it has ended
+        return times
+
+    def spent(self):
+        """Milliseconds since the last call, of threads that are there."""
+        now = self.threads()
+        spent = sum(time - self.known.get(thread, 0) for thread, time in now.items())
+        self.known = now
+        return spent / 1e6
+
+    def measure(self):
+        """A frame, and what the layer's other threads did since the last one; and the first uses of variants in it."""
+        self.draw()
+        self.times.append(self.spent())
+        uses = self.uses()
+        self.first.append(uses - self.known_uses)
+        self.known_uses = uses
+
+    def begin(self):
+        """What is measured begins here."""
+        self.spent()
+        self.known_uses = self.uses()
+
+    def end(self):
+        self.tells.close()
+        self.process.wait()
+        self.told.close()
+        self.folder.cleanup()
+
+
+class Game(Run):
+    """A game that step_frames.c makes wait: its command, in which {folder} is the session's own."""
+
+    def __init__(self, name, command, library, build=None, sets=()):
+        self.library = library
+        super().__init__(name, [PRELOAD, *command], build, sets)
+        self.drawn()  # its first frame, unasked
+
+    def start(self, command, environment):
+        waits, tells = os.pipe()
+        told, says = os.pipe()
+        os.makedirs(os.path.join(self.folder.name, "home"), exist_ok=True)
+        where = command.index(PRELOAD)
+        command[where:where + 1] = ["env", f"LD_PRELOAD={self.library}", f"STEP_WAIT={waits}", f"STEP_TELL={says}"]
+        command = [word.replace("{folder}", self.folder.name) for word in command]
+        with open(os.path.join(self.folder.name, "output"), "wb") as output:
+            self.process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                                            stderr=output, pass_fds=(waits, says))
+        os.close(waits)
+        os.close(says)
+        self.tells, self.told = os.fdopen(tells, "wb"), os.fdopen(told, "rb")
+
+
+def draw_all(runs, what=b"."):
+    """A frame of each, side by side."""
+    for run in runs:
+        run.ask(what)
+    return [run.drawn() for run in runs]
+
+
+def draw_same(runs):
+    """A frame of each, which is to be the same picture; scenes of ours say no sum."""
+    pictures = set(draw_all(runs, b"#"))
+    if len(pictures) > 1 and any(isinstance(run, Game) for run in runs):
+        raise SystemExit(f"they do not draw the same: {len(pictures)} pictures of {len(runs)} processes")
+
+
+def make(options, name, build=None, sets=()):
+    """The scene or game of the options (parse)."""
+    if options.command:
+        return Game(name, options.command, options.builds[-1] / "bench/step_frames.so", build, sets)
+    scene = [str(options.builds[-1] / f"examples/piecemeal-{options.scene}"), "--size", options.size, "--step"]
+    return Run(name, scene, build, sets)
+
+
+def parse(parser):
+    """The options, with the scene's or game's, which come last: SCENE SIZE BUILD… or GAME SIZE BUILD… -- COMMAND…"""
+    parser.add_argument("scene")
+    parser.add_argument("size")
+    parser.add_argument("builds", nargs="+", type=lambda text: pathlib.Path(text).resolve())
+    words = sys.argv[1:]
+    split = words.index("--") if "--" in words else len(words)
+    options = parser.parse_args(words[:split])
+    options.command = words[split + 1:]
+    return options

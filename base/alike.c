@@ -5,8 +5,7 @@
 #define PRIOR 0.03        /* standard deviation of what variants gain, before anything is known */
 #define LEAST_NOISE 0.005 /* standard deviation of what is seen once */
 
-/* Variance of what is seen once, pooled. */
-static double noise_of(const struct pm_anytime *seen, size_t count)
+double pm_noise(const struct pm_anytime *seen, size_t count)
 {
     double squares = 0, freedom = 0;
     for (size_t i = 0; i < count; i++) {
@@ -21,7 +20,7 @@ static double noise_of(const struct pm_anytime *seen, size_t count)
 
 void pm_believe(const struct pm_anytime *seen, size_t count, struct pm_belief *beliefs)
 {
-    const double noise = noise_of(seen, count);
+    const double noise = pm_noise(seen, count);
     for (size_t i = 0; i < count; i++) {
         const double weight = seen[i].count + noise / (PRIOR * PRIOR);
         beliefs[i] =

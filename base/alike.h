@@ -21,6 +21,9 @@ struct pm_belief {
     double mean, deviation; /* of a logarithm: below 0 is faster */
 };
 
+/* Variance of what is seen once, pooled. */
+double pm_noise(const struct pm_anytime *seen, size_t count);
+
 /* From what was seen of each. */
 void pm_believe(const struct pm_anytime *seen, size_t count, struct pm_belief *beliefs);
 

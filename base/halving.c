@@ -7,13 +7,22 @@
 /* Of one variant: what it is to be shown slower by. */
 #define ALPHA 0.05
 /* The last round measures two that are left against each other; those that are alike go on for so
- * many rounds at most, 256 measurements of each. */
+ * many rounds at most. */
 enum { LEAST_LEFT = 1, ROUNDS = 6, HOPELESS_AFTER = 3 };
+/* Of so many the noise is known. */
+enum { NOISE_OF = 4 };
+/* Standard error of each in the first round. */
+#define ACCURACY 0.025
+/* As many measurements of one as matter: a percent is three of their standard errors where one has
+ * 10 %. */
+#define LAST 1024
 #define HOPELESS 0.14 /* 15 % slower */
-/* Logarithm. Trials do not take what gains less for faster (layer/trial/verdict.c), so it is not
- * worth another choice either. */
+#define OF_FEW 0.35   /* of a few more is asked: this over the square root of how many */
+/* Logarithm. Trials do not take what gains less for faster (layer/trial/verdict.c). */
 #define ZONE 0.01
-#define BEATEN 0.9 /* chance that another is faster by more than the zone */
+/* Likewise. What differs less between two variants may do so by the process alone. */
+#define ALIKE 0.02
+#define BEATEN 0.9 /* chance that another is faster by more than what is alike */
 /* Chance that one gains as much itself: to be taken before the fastest, and to stay for that. */
 #define GAINS 0.5
 #define MAY_GAIN 0.3
@@ -49,7 +58,8 @@ void pm_halving_take(struct pm_halving *halving, uint32_t variant, const struct 
 
 bool pm_halving_is_hopeless(const struct pm_anytime *seen)
 {
-    return seen->count >= HOPELESS_AFTER && pm_anytime_mean(seen) > HOPELESS;
+    return seen->count >= HOPELESS_AFTER &&
+           pm_anytime_mean(seen) > fmax(HOPELESS, OF_FEW / sqrt(seen->count));
 }
 
 static uint32_t count_left(const struct pm_halving *halving)
@@ -88,7 +98,7 @@ static void halve(struct pm_halving *halving)
     for (uint32_t i = 0; i < halving->count; i++)
         keeps[i] |= halving->rank[i] < halving->rank[best] &&
                     pm_belief_is_faster(&beliefs[i], &own, ZONE) >= MAY_GAIN &&
-                    pm_belief_is_faster(&beliefs[best], &beliefs[i], ZONE) <= beaten;
+                    pm_belief_is_faster(&beliefs[best], &beliefs[i], ALIKE) <= beaten;
     for (uint32_t i = 0; i < halving->count; i++)
         halving->left[i] |= !keeps[i];
     halving->round++;
@@ -104,13 +114,28 @@ static uint32_t find_due(const struct pm_halving *halving, double wanted, uint32
     return count;
 }
 
+/* How often each is measured in the first round: as the noise asks for, once that of a few is
+ * known, or of all (over). */
+static uint32_t first_round(struct pm_halving *halving, bool over)
+{
+    uint32_t known = 0;
+    for (uint32_t i = 0; i < halving->count; i++)
+        known += halving->seen[i].count >= PM_HALVING_FIRST;
+    if (halving->first == 0 && (known >= NOISE_OF || over)) {
+        const double wanted = ceil(pm_noise(halving->seen, halving->count) / (ACCURACY * ACCURACY));
+        halving->first = (uint32_t)fmin(fmax(wanted, PM_HALVING_FIRST), PM_HALVING_NOISY);
+    }
+    return halving->first > 0 ? halving->first : PM_HALVING_FIRST;
+}
+
 bool pm_halving_next(struct pm_halving *halving, struct pm_random *random, uint32_t *variant,
                      uint32_t *times)
 {
     uint32_t due[PM_HALVING_MOST];
     while (count_left(halving) > 0) {
         /* Each round they have been measured twice as often as before in all. */
-        const double wanted = ldexp(PM_HALVING_FIRST, (int)halving->round);
+        const uint32_t first = first_round(halving, false);
+        const double wanted = fmin(ldexp(first, (int)halving->round), LAST);
         const uint32_t count = find_due(halving, wanted, due);
         if (count > 0) {
             *variant = due[pm_random_below(random, count)];
@@ -119,7 +144,8 @@ bool pm_halving_next(struct pm_halving *halving, struct pm_random *random, uint3
         }
         if (count_left(halving) <= LEAST_LEFT || halving->round + 1 >= ROUNDS)
             return false;
-        halve(halving);
+        if (first_round(halving, true) == first)
+            halve(halving);
     }
     return false;
 }
@@ -174,7 +200,7 @@ bool pm_halving_winner(const struct pm_halving *halving, uint32_t *variant)
     *variant = found;
     for (uint32_t i = 0; i < count; i++)
         if (pm_belief_is_faster(&beliefs[i], &own, ZONE) >= GAINS &&
-            pm_alike_doubt(beliefs, count, i, ZONE).least <= BEATEN) {
+            pm_alike_doubt(beliefs, count, i, ALIKE).least <= BEATEN) {
             *variant = left[i];
             break;
         }

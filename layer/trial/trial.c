@@ -261,6 +261,8 @@ static void add_candidate(struct pm_trial *trial, struct pm_candidate *candidate
 {
     if (atomic_load(&trial->kind) != TRIAL_CALLS)
         pm_trial_begin_pairs(trial);
+    for (uint32_t i = 0; i < TRIAL_TRACKS; i++)
+        trial->tracks[i].warm_from = (atomic_load(&trial->tracks[i].next) + 1) / 2 + 1;
     candidate->trial = trial;
     candidate->gone = forget;
     candidate->next = trial->first;

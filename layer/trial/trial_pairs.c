@@ -342,15 +342,17 @@ static struct pm_candidate *listener_of(const struct pm_trial *trial)
     return candidate;
 }
 
-/* One more pair of a trial that only measures. */
-static void measure(struct pm_trial *trial, const double *time)
+/* One more pair of a trial that only measures. The first of a track is of a variant that was just
+ * built: drivers that compile when something is used first (lavapipe) do so then. */
+static void measure(struct pm_trial *trial, const struct trial_track *track,
+                    const struct trial_pair *pair)
 {
     struct pm_trials *trials = trial->owner;
     pthread_mutex_lock(&trials->lock);
     const bool goes_on = atomic_load(&trial->measures) && !atomic_load(&trial->over);
     struct pm_candidate *candidate = goes_on ? listener_of(trial) : NULL;
-    if (goes_on)
-        pm_anytime_add(&trial->seen, log(time[1] / time[0]));
+    if (goes_on && pair->number >= track->warm_from)
+        pm_anytime_add(&trial->seen, log(pair->time[1] / pair->time[0]));
     if (candidate != NULL &&
         (trial->seen.count >= trial->wanted || pm_halving_is_hopeless(&trial->seen))) {
         atomic_store(&trial->over, true);
@@ -464,7 +466,7 @@ void pm_trials_take(void *user, const struct pm_timed *timed, double nanoseconds
     if (!take_half(trial, track, pair, timed, &again))
         return;
     if (atomic_load(&trial->measures)) {
-        measure(trial, pair->time);
+        measure(trial, track, pair);
         return;
     }
     const struct pm_pair_owner owner = pm_trial_owner_of_pairs(trial);

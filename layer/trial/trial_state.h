@@ -63,6 +63,8 @@ struct trial_track {
     _Atomic int64_t charged;
     _Atomic uint32_t unmeasured, sides;
     struct trial_pair pending[TRIAL_PENDING];
+    uint32_t warm_from; /* the first pair after that in which the latest pipeline that took part was
+                           used first; under the lock */
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
 };

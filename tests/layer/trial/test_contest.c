@@ -2,9 +2,11 @@
  * and bound, in this session and the next; and where none is faster, nothing changes. */
 #include "tests/layer/trial/contested.h"
 
+#include "base/anytime.h"
 #include "tests/patience.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +65,38 @@ static void another_process_tries_what_won(void **state)
         contested_close();
     }
     optimized_assert_logged("the fastest is", 1);
+}
+
+/* Drivers that compile what is used when it is used first. */
+static double ten_times_at_first(uint32_t index)
+{
+    return index > 0 && contested.calls[index] == 1 ? 10 : 0;
+}
+
+/* What a compile takes is not the variant's. */
+static void first_uses_do_not_count(void **state)
+{
+    (void)state;
+    char path[300], line[1024];
+    uint32_t seen = 0;
+    contested_set_times(0.98);
+    contested_open();
+    contested.other = ten_times_at_first;
+    contested_run_until_count(5);
+    contested_close();
+    snprintf(path, sizeof path, "%s/piecemeal/journal/game/verdicts", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        uint64_t count, sum; /* profile/verdicts_text.c: clipped logarithms, raised above 0 */
+        if (sscanf(line, "seen %" SCNu64 " %" SCNu64, &count, &sum) != 2)
+            continue;
+        const double mean = 1e-9 * (double)sum / (double)count - PM_ANYTIME_CLIP;
+        assert_true(fabs(mean - log(0.98)) < 0.002);
+        seen++;
+    }
+    fclose(file);
+    assert_true(seen >= 3);
 }
 
 /* What seemed faster by luck is not when it is tried anew; and what is not faster is not bound. */
@@ -173,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(finds_the_fastest),
         PM_LAYERED_TEST(another_process_tries_what_won),
+        PM_LAYERED_TEST(first_uses_do_not_count),
         PM_LAYERED_TEST(none_is_faster),
         PM_LAYERED_TEST(the_trial_says_what_is_kept),
         PM_LAYERED_TEST(generated_commands_run_with_the_games),

@@ -39,7 +39,7 @@ shade() {
 }
 
 source=testsrc2=size=$size:rate=25
-small=testsrc2=size=320x180:rate=25
+small=testsrc2=size=${PM_SMALL:-320x180}:rate=25
 upload=format=yuv420p,hwupload
 download=hwdownload,format=yuv420p
 programs=(mpv-gpu-next mpv-gpu ffmpeg-libplacebo ffmpeg-gblur ffmpeg-chromaber ffmpeg-scale ffmpeg-overlay ffmpeg-blend
@@ -55,7 +55,9 @@ set_command() {
         ;;
     ffmpeg-libplacebo)
         filter "$small,$upload,libplacebo=w=640:h=360:upscaler=ewa_lanczos:deband=true,$download" ;;
-    ffmpeg-shader) shade 640 360 ;;
+    ffmpeg-deband)
+        filter "$small,$upload,libplacebo=w=iw*2:h=ih*2:upscaler=spline36:deband=true:deband_iterations=4,$download" ;;
+    ffmpeg-shader) shade 'iw*2' 'ih*2' ;;
     ffmpeg-gblur) filter "$source,$upload,gblur_vulkan=sigma=3,$download" ;;
     ffmpeg-chromaber) filter "$source,$upload,chromaber_vulkan=dist_x=2:dist_y=-2,$download" ;;
     ffmpeg-scale) filter "$source,$upload,scale_vulkan=w=960:h=540,$download" ;;

@@ -7,12 +7,21 @@
 # all of them, and the same one in all.
 #
 # A workload is what figure9.sh takes; all scenes, if none is named. BUILD is the build tree, the driver the caller's:
-# VK_DRIVER_FILES. SIZE: of the scenes. KEEP=FOLDER keeps the sessions' logs. Wants an idle machine.
+# VK_DRIVER_FILES. ONLY="KEY…": contests of these shaders alone (whole keys). SIZE: of the scenes; PM_SMALL: of the clip that
+# ffmpeg scales up. KEEP=FOLDER keeps the sessions' logs. Wants an idle machine.
 : "${1:?usage: winners.sh BUILD [WORKLOAD…]}"
 build=$(cd "$1" && pwd)
 shift
 . "$(dirname "$0")/local_sessions.sh"
 take_workloads "$@"
+only=()
+if [ -n "${ONLY-}" ]; then
+    {
+        echo '*'
+        printf '!%s\n' $ONLY
+    } >"$scratch/withheld"
+    only=(--set "optimize.withhold=$scratch/withheld")
+fi
 runs=${RUNS:-3} sessions=${SESSIONS:-2} seconds_tried=${SECONDS_TRIED:-60} size=${SIZE:-64x36}
 
 # winners_of RUN: of the sessions' logs a line for each shader whose contest ended: shader, variants, winner, its time
@@ -58,7 +67,7 @@ for workload in "${workloads[@]}"; do
             session "tried$number" "$seconds_tried" TERM --set optimize.zero=false --set optimize.blocks=false \
                 --set optimize.constants=false --set optimize.variants=true --set optimize.retry_share=0 \
                 --set sampler.kinds=timing --set sampler.window_probability=0 --set limits.trial_share=1 \
-                --set limits.background_share=1 -- "${command[@]}"
+                --set limits.background_share=1 "${only[@]}" -- "${command[@]}"
             [ "$status" = 0 ] || exit 1
         done
         winners_of "$run" >"$scratch/$workload.$run"

@@ -193,8 +193,8 @@ class Copier:
                 "        const size_t used = pm_arena_used(copy->arena);\n"
                 "        %s own, *item = &own;\n"
                 "        memset(&own, 0, sizeof own);\n" % (where, structure.name, where, structure.name))
-        return text + self.by_member(structure, "        ") + "%s        %s = keep(copy, &own, sizeof own, used);\n    }\n" % (
-            "".join("        " + line for line in lines), where)
+        text += self.by_member(structure, "        ") + "".join("        " + line for line in lines)
+        return text + "        %s = keep(copy, &own, sizeof own, used);\n    }\n" % where
 
     def several(self, structure, where, lines, count):
         """Likewise of an array."""
@@ -369,7 +369,7 @@ static void *begin(struct pm_copy *copy, union room *room, size_t count, size_t 
     return memory;
 }
 
-/* What it begun is finished: where it stays. used: of the arena, before that. */
+/* What was begun is finished: where it stays. used: of the arena, before that. */
 static void *finish(struct pm_copy *copy, const union room *room, void *begun, size_t bytes, size_t used)
 {
     return begun == (const void *)room ? keep(copy, begun, bytes, used) : begun;

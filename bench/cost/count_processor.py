@@ -10,7 +10,8 @@ are `all` blocks, where others `follow` from, and lanes alone in all blocks (`al
 builds before sampler.uniformity have the first two. `window` is a player's window, which takes profiles of all kinds;
 `blocks` and `zeros` are one that takes these alone. The scene is the last build tree's. Prints a line for each: percent
 more than without the layer, the median of the frames that had no first use of a variant, their middle half, and the
-median's 95 % interval (by order statistics); and what a first use cost.
+median's 95 % interval (by order statistics); all these frames together, which is what counts where few calls are sampled and
+one of them is most of a frame; and what a first use cost.
 
 Of each call B points are counted (`all` of a shader's). Calls are sampled each by itself, so where one in a hundred
 is, frames take a hundredth of that; with --p 0.1 the next call mostly is the game's own again, as it is with less. With
@@ -101,17 +102,21 @@ def main():
     for _ in range(options.frames):
         for run in random.sample(runs, len(runs)):
             run.measure()
+    stepped.draw_same(runs)
     without = runs[0].times
     print(f"{options.scene} {options.size}: {statistics.median(without):.2f} ms without the layer")
     for run in runs[1:]:
-        more = [100 * (a / b - 1) for a, b, first in zip(run.times, without, run.first) if not first]
+        pairs = [(a, b) for a, b, first in zip(run.times, without, run.first) if not first]
+        more = [100 * (a / b - 1) for a, b in pairs]
         if len(more) < 2:
             print(f"{run.name}: {len(more)} of {len(without)} frames have none of {sum(run.first)} first uses")
             continue
         low, _, high = statistics.quantiles(more)
         median, least, most = middle(more)
+        together = 100 * (sum(a for a, _ in pairs) / sum(b for _, b in pairs) - 1)
         print(f"{run.name}: {median:+.1f} % ({low:+.1f} to {high:+.1f}), median {least:+.1f} to {most:+.1f}, "
-              f"{len(more)} frames; {sum(run.first)} first uses, {first_cost(run, without, median):+.0f} ms each")
+              f"{len(more)} frames, together {together:+.1f} %; {sum(run.first)} first uses, "
+              f"{first_cost(run, without, median):+.0f} ms each")
     for run in runs:
         run.end()
 

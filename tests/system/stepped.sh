@@ -15,11 +15,11 @@ says "$scratch/windows" "^p = 1, b = all, 2: [1-9][0-9]* windows, "
 says "$scratch/windows" "^\| postprocess \| 1 \| all \| [1-9][0-9]* \| [0-9.]+ \|.*\| [0-9]+ \| [0-9.–-]+ \|$"
 run_quietly "$scratch/count" "$cost/count_processor.py" --ways window,zeros --batch 1,8 --frames 4 --skip 2 game - \
     "$PM_BUILD" -- "$PM_BUILD/tests/system/stepped_game"
-says "$scratch/count" "^no layer, again: $number % .*, 4 frames; 0 first uses"
+says "$scratch/count" "^no layer, again: $number % .*, 4 frames, together $number %; 0 first uses"
 says "$scratch/count" "a window of zeros alone, p = 1, b = 8: $number % "
 run_quietly "$scratch/scene" "$cost/count_processor.py" --ways window --settle 3 --frames 4 postprocess 16x16 "$PM_BUILD"
 says "$scratch/scene" "a window, p = 1, b = all: [1-9][0-9]* variants$"
-says "$scratch/scene" "a window, p = 1, b = all: $number % .*, 4 frames; 0 first uses"
+says "$scratch/scene" "a window, p = 1, b = all: $number % .*, 4 frames, together $number %; 0 first uses"
 if "$cost/count_processor.py" --ways window --frames 4 --skip 2 game - "$PM_BUILD" -- "$PM_BUILD/tests/system/stepped_game" \
     differs >"$scratch/differs" 2>&1; then
     fail "a game that does not draw the same was measured"

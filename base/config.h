@@ -83,8 +83,8 @@ struct pm_config {
         uint32_t variants, variants_per_minute, creation_ms, loading_ms, predicates;
         uint32_t proven_ms_per_pipeline, proven_ms_per_second;
         uint32_t synchronous_words; /* of SPIR-V, a shader */
-        double background_share; /* of one core; 1: as much as there is */
-        double trial_share;      /* of the frames' time */
+        double background_share;    /* of one core; 1: as much as there is */
+        double trial_share;         /* of the frames' time */
     } limits;
     struct {
         enum pm_log_level level;

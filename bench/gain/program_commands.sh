@@ -54,7 +54,7 @@ set_command() {
         play --vo=gpu-next --glsl-shaders="${PM_SHADER:?the user shader}"
         ;;
     ffmpeg-libplacebo)
-        filter "$small,$upload,libplacebo=w=640:h=360:upscaler=ewa_lanczos:deband=true,$download" ;;
+        filter "$small,$upload,libplacebo=w=iw*2:h=ih*2:upscaler=ewa_lanczos:deband=true,$download" ;;
     ffmpeg-deband)
         filter "$small,$upload,libplacebo=w=iw*2:h=ih*2:upscaler=spline36:deband=true:deband_iterations=4,$download" ;;
     ffmpeg-shader) shade 'iw*2' 'ih*2' ;;

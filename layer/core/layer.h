@@ -129,7 +129,8 @@ struct pm_device_abilities {
     struct pm_target target;
 };
 
-/* What a bind looks the pipeline or the recording up for, in one word that it reads. */
+/* What a bind looks the pipeline or the recording up for, in one word. The hook of binds goes by a
+ * pointer that follows it (hooks/registry.h). */
 enum pm_binds {
     /* optimize.h */
     PM_BINDS_PROVEN = 1,  /* its proven variant takes its place */
@@ -181,7 +182,8 @@ struct pm_device {
     struct pm_sampling *sampling;
     struct pm_optimizer *optimizer;             /* NULL: nothing is to be optimized */
     struct pm_slow_later *slow_later;           /* NULL: no variant turns slow */
-    _Atomic uint32_t binds;                     /* bits of enum pm_binds; pm_binds_set */
+    _Atomic uint32_t binds;                     /* bits of enum pm_binds; pm_registry_set_binds,
+                                                   before anybody binds pm_binds_set */
     _Atomic(struct pm_standing_table *) stands; /* what binds read, next to `binds` */
     struct pm_standing *standing;               /* whose it is */
     _Atomic uint64_t watched; /* words of push constants that variants were made for, as bits

@@ -20,11 +20,12 @@ void pm_binding_catch_up(struct pm_command *command)
     for (int point = 0; point < PM_BIND_POINTS; point++) {
         const uint64_t game = lately->game[point], now = lately->now[point];
         if (game != 0)
-            command->bound[point] = pm_binding_bound(
-                pm_pipeline_find(command->device, PM_TO_HANDLE(VkPipeline, game)), game, now, 0);
+            pm_binding_set(&command->bound[point],
+                           pm_pipeline_find(command->device, PM_TO_HANDLE(VkPipeline, game)), game,
+                           now, 0);
         lately->game[point] = 0;
     }
-    command->plain = false;
+    command->plain_points = 0;
 }
 
 uint32_t pm_binding_allowed(const struct pm_command *command, int point)
@@ -136,7 +137,7 @@ bool pm_binding_stand_watched(struct pm_command *command, int point, uint64_t ga
     const uint64_t standing = fits ? folded->built.handle : best != 0 ? best : game;
     command->touched = true;
     command->watched = watch != NULL ? watch->mask : 0;
-    command->bound[point] = pm_binding_bound(pipeline, game, standing, command->watched);
+    pm_binding_set(&command->bound[point], pipeline, game, standing, command->watched);
     return true;
 }
 

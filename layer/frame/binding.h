@@ -27,6 +27,16 @@ static inline bool pm_commands_are_tracked(const struct pm_device *device)
 /* The record says what was bound lately, too, and it is no more where nothing else may be done. */
 void pm_binding_catch_up(struct pm_command *command);
 
+/* The record of a command buffer in which a call is looked at; it is known. */
+static inline struct pm_command *pm_command_caught_up(struct pm_device *device,
+                                                      VkCommandBuffer handle)
+{
+    struct pm_command *command = pm_command_of(device->sampling, handle);
+    if (command->plain_points != 0)
+        pm_binding_catch_up(command);
+    return command;
+}
+
 /* The record of a command buffer of which is known what is bound and active, its recording being
  * sampled or timed, or every one being tracked since the game has what could see a variant, or
  * there are variants for what it pushes; NULL for all others. binds: what device->binds said. */
@@ -43,7 +53,7 @@ static inline struct pm_command *pm_command_tracked_by(struct pm_device *device,
     if (command == NULL || (!all && !pm_command_takes_part(command)))
         return NULL;
     command->touched = true;
-    if (command->plain)
+    if (command->plain_points != 0)
         pm_binding_catch_up(command);
     return command;
 }
@@ -108,18 +118,21 @@ void pm_binding_pushed(struct pm_command *command);
 /* Pushes go the short way from here on, if they may (pm_pushed_arm). */
 void pm_binding_arm(struct pm_command *command);
 
-/* Of a pipeline that the game bound, and what stands for it. watch: as in struct pm_bound. */
-static inline struct pm_bound pm_binding_bound(struct pm_pipeline *pipeline, uint64_t game,
-                                               uint64_t standing, uint64_t watch)
+/* The game bound that pipeline, and that stands for it. watch: as in struct pm_bound. One by one: a
+ * structure as a whole goes over the stack. */
+static inline void pm_binding_set(struct pm_bound *bound, struct pm_pipeline *pipeline,
+                                  uint64_t game, uint64_t standing, uint64_t watch)
 {
-    return (struct pm_bound){
-        .pipeline = pipeline,
-        .game = game,
-        .standing = standing,
-        .now = standing,
-        .kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME,
-        .watch = watch,
-    };
+    bound->pipeline = pipeline;
+    bound->game = game;
+    bound->standing = standing;
+    bound->now = standing;
+    bound->kind = standing != game ? PM_BINDING_PROVEN : PM_BINDING_GAME;
+    bound->own = false;
+    bound->built = NULL;
+    bound->cover = NULL;
+    bound->passes = NULL;
+    bound->watch = watch;
 }
 
 /* The game binds a pipeline: what stands from now on, its proven variant or itself. command NULL:
@@ -137,36 +150,36 @@ static inline uint64_t pm_binding_stand(struct pm_device *device, struct pm_comm
         best = pm_binding_proven(device, command, point, pipeline);
     const uint64_t standing = best != 0 ? best : game;
     if (command != NULL)
-        command->bound[point] =
-            pm_binding_bound(pipeline, game, standing, command->bound[point].watch);
+        pm_binding_set(&command->bound[point], pipeline, game, standing,
+                       command->bound[point].watch);
     if (command != NULL && command->pushed.ranges != NULL)
         pm_binding_arm(command);
     return standing;
 }
 
-/* The same in few instructions, where it is known what stands (standing.h), of a recording that
- * follows no pushes, in which nothing is active that could see a variant: what most binds are that
- * are to be known at all. careful: something may begin in any recording that could see one, so that
- * those are noted too of which nothing is sampled, from then on in fewer words (pm_command.lately);
- * what stands must be what may be put back. false: it is not so, and nothing was done. */
+/* The same in few instructions, where it is known what stands (standing.h), of a recording whose
+ * pushes decide nothing, in which nothing is active that could see a variant: what most binds are
+ * that are to be known at all; from then on in fewer words (pm_command.lately). careful: something
+ * may begin in any recording that could see one, so that those are noted too of which nothing is
+ * sampled; what stands must be what may be put back. false: it is not so, and nothing was done. */
 static inline bool pm_binding_stand_as(struct pm_command *command, int point, uint64_t game,
                                        uint64_t standing, struct pm_pipeline *pipeline,
                                        bool careful)
 {
-    /* Where the next call is looked at without being sampled, it may run in several passes. */
-    const bool noted =
-        command->recording == PM_RECORDING_SAMPLED ||
-        (careful && command->recording == PM_RECORDING_TRACKED && command->countdown != 1);
+    /* Where the next call is looked at without being sampled, it may run in several passes. Pushes
+     * go the short way in none that is sampled (pm_binding_arm). */
+    const bool sampled = command->recording == PM_RECORDING_SAMPLED;
+    const bool noted = sampled || (careful && command->recording == PM_RECORDING_TRACKED &&
+                                   command->countdown != 1 && command->pushed.ranges == NULL);
     if (!noted || (command->behind | command->watched | command->active | command->active_queries |
-                   command->pushed.stays | (uintptr_t)command->pushed.ranges) != 0)
+                   command->pushed.stays) != 0)
         return false;
     command->touched = true;
-    command->plain =
-        careful && command->recording == PM_RECORDING_TRACKED && command->pushed.wanted == 0;
+    command->plain_points = sampled || command->pushed.wanted == 0 ? PM_BIND_POINTS : 0;
     /* This is newer: a bind that found nothing said left the record as it was, and what stands may
      * have been said since. */
     command->lately.game[point] = 0;
-    command->bound[point] = pm_binding_bound(pipeline, game, standing, 0);
+    pm_binding_set(&command->bound[point], pipeline, game, standing, 0);
     return true;
 }
 

@@ -101,6 +101,7 @@ void pm_command_destroy(struct pm_command *command)
     free(command->uses);
     free(command->holds);
     free(command->executed);
+    free(command->noted);
     free(command);
 }
 
@@ -119,7 +120,7 @@ void pm_commands_destroy(struct pm_sampling *sampling)
 
 static inline void clear_bound(struct pm_command *command)
 {
-    command->plain = false;
+    command->plain_points = 0;
     command->lately = (struct pm_lately){.game = {0}};
     for (int i = 0; i < PM_BIND_POINTS; i++)
         command->bound[i] = (struct pm_bound){.kind = PM_BINDING_GAME};
@@ -142,7 +143,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     const bool may_repeat = !once && (!command->begun || was_kept(command, submits));
     learn(command, once);
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
-    command->executed_count = 0;
+    command->executed_count = command->noted_count = 0;
     command->carries = false;
     command->begun = true;
     command->recordings++;
@@ -157,7 +158,7 @@ bool pm_command_begin(struct pm_command *command, const VkCommandBufferBeginInfo
     command->active_queries = 0;
     command->scene = PM_SCENE_NONE;
     command->again = may_repeat || command->active != 0 ? PM_BEGINS_LONG : info->flags;
-    if (!command->touched && !command->plain)
+    if (!command->touched && command->plain_points == 0)
         return may_repeat;
     clear_bound(command);
     command->pass =
@@ -187,7 +188,7 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
          !pm_command_learn_again(command, device->sampling)))
         return false;
     pm_command_begins_anew(command);
-    if (command->touched || command->plain) {
+    if (command->touched || command->plain_points != 0) {
         command->carries = false;
         command->active = 0;
         command->active_queries = 0;
@@ -198,7 +199,8 @@ bool pm_command_begin_followed(struct pm_command *command, const VkCommandBuffer
         command->touched = false;
     }
     pm_pushed_begin(&command->pushed, atomic_load_explicit(&device->watched, memory_order_acquire));
-    command->plain = command->pushed.wanted == 0 && pm_binds_any(device, PM_BINDS_CAREFUL);
+    command->plain_points =
+        command->pushed.wanted == 0 && pm_binds_any(device, PM_BINDS_CAREFUL) ? PM_BIND_POINTS : 0;
     return true;
 }
 

@@ -108,7 +108,7 @@ struct pm_pass_instance {
 /* A secondary command buffer that a recording executes (executed.h). */
 struct pm_executed {
     VkCommandBuffer handle;
-    uint32_t recording; /* its number; 0: that which it has when the primary is submitted */
+    uint32_t recording; /* its number */
     bool carries;       /* what is submitted with it */
 };
 
@@ -143,10 +143,11 @@ struct pm_command {
     uint32_t active;             /* PM_CONDITION bits of PM_ACTIVE_…, but for what is counted or
                                     looked up elsewhere: queries, other shaders, a lost device */
     uint32_t active_queries;     /* whose result a variant could change */
-    /* Nothing is sampled or timed in the recording and no pushes are followed, and nothing is
-     * active that could see a variant: what is bound may go to `lately`. Where not `touched` that
-     * is all that the recording has left in the record. */
-    bool plain;
+    /* Bind points of which what is bound may go to `lately`, from the first on: all of them, or
+     * none. Nothing is done in the recording then but to bind and to draw; nothing is active that
+     * could see a variant, nothing timed, and either calls are sampled, or nothing is and no pushes
+     * are followed. Where not `touched` that is all that the recording has left in the record. */
+    uint32_t plain_points;
     bool put_off; /* the next draw binds what stands, or the game's own pipeline (put_off.h) */
     struct pm_lately lately;
     struct pm_bound bound[PM_BIND_POINTS];
@@ -168,9 +169,11 @@ struct pm_command {
     struct pm_predicated *predicated; /* calls that it holds twice; NULL: it may hold none */
     uint32_t scene;                   /* that the last label in it began (scene.h) */
     struct pm_executed *executed;     /* secondary ones that concern its submission */
-    uint32_t executed_count, executed_capacity;
-    bool carries;                /* one of them does */
-    uint32_t recordings;         /* that were begun; not of all that are primary */
+    VkCommandBuffer *noted;           /* others, of which nothing else is known (executed.h) */
+    uint32_t executed_capacity, noted_capacity;
+    uint32_t executed_count, noted_count; /* next to each other: a begin forgets both at once */
+    bool carries;                         /* one of them does */
+    uint32_t recordings;                  /* that were begun; not of all that are primary */
     _Atomic uint32_t submits;    /* since it began last; of a secondary one: of what executes it, of
                                     each recording two at most */
     _Atomic uint64_t submission; /* of a secondary one: the latest (pm_sampling.submission) */
@@ -265,7 +268,7 @@ static inline __attribute__((always_inline)) void pm_command_begins_anew(struct 
 {
     if (command->secondary)
         command->recordings++;
-    command->executed_count = 0;
+    command->executed_count = command->noted_count = 0;
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
 }
 
@@ -303,7 +306,7 @@ pm_command_begin_learning(struct pm_command *command, const VkCommandBufferBegin
     }
     if (!pm_command_learn_again(command, sampling))
         return false;
-    command->executed_count = 0;
+    command->executed_count = command->noted_count = 0;
     atomic_store_explicit(&command->submits, 0, memory_order_relaxed);
     return true;
 }
@@ -318,7 +321,7 @@ pm_command_begin_careful(struct pm_command *command, const VkCommandBufferBeginI
         return false;
     pm_command_begins_anew(command);
     command->lately.game[PM_GRAPHICS] = command->lately.game[PM_COMPUTE] = 0;
-    command->plain = true;
+    command->plain_points = PM_BIND_POINTS;
     return true;
 }
 

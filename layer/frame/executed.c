@@ -16,16 +16,12 @@ static void take_uses(struct pm_command *primary, const struct pm_command *secon
     }
 }
 
-/* The record of what was executed; NULL: it is gone, or was recorded anew. Of what was only noted,
- * without a number, whichever recording the handle has (executed.h). */
+/* The record of what was executed; NULL: it is gone, or was recorded anew. */
 static inline struct pm_command *record_of(const struct pm_lookup *commands,
                                            const struct pm_executed *executed)
 {
     struct pm_command *command = pm_lookup_find(commands, PM_KEY(executed->handle));
-    return command != NULL &&
-                   (executed->recording == 0 || command->recordings == executed->recording)
-               ? command
-               : NULL;
+    return command != NULL && command->recordings == executed->recording ? command : NULL;
 }
 
 struct pm_command *pm_executed_at(const struct pm_command *primary, uint32_t i)
@@ -34,8 +30,34 @@ struct pm_command *pm_executed_at(const struct pm_command *primary, uint32_t i)
     return executed->carries ? record_of(&primary->device->sampling->commands, executed) : NULL;
 }
 
-/* The recording is part of that submission, in which what it executes may be several times. 0: it
- * executes nothing. */
+static void submit(struct pm_command *command, uint64_t submission);
+
+/* What it executes is part of that submission, in which it may be several times. NULL: unknown. */
+static inline void submit_executed(struct pm_command *secondary, uint64_t submission)
+{
+    if (secondary != NULL &&
+        atomic_load_explicit(&secondary->submission, memory_order_relaxed) != submission &&
+        atomic_exchange_explicit(&secondary->submission, submission, memory_order_relaxed) !=
+            submission)
+        submit(secondary, submission);
+}
+
+/* What is only noted, of which it is whichever recording the handle has (executed.h). */
+static PM_FAST void submit_noted(const struct pm_command *command, uint64_t submission)
+{
+    const struct pm_lookup *commands = &command->device->sampling->commands;
+    const struct pm_lookup_slots *slots =
+        atomic_load_explicit(&commands->slots, memory_order_acquire);
+    const VkCommandBuffer *end = command->noted + command->noted_count;
+    for (const VkCommandBuffer *noted = command->noted; noted != end; noted++) {
+        struct pm_command *secondary = pm_lookup_glance(slots, PM_KEY(*noted));
+        if (__builtin_expect(secondary == NULL, 0))
+            secondary = pm_lookup_find(commands, PM_KEY(*noted));
+        submit_executed(secondary, submission);
+    }
+}
+
+/* The recording is part of that submission; 0: it executes nothing. */
 static void submit(struct pm_command *command, uint64_t submission)
 {
     const uint32_t before = atomic_fetch_add_explicit(&command->submits, 1, memory_order_relaxed);
@@ -46,19 +68,17 @@ static void submit(struct pm_command *command, uint64_t submission)
         return;
     const struct pm_lookup *commands = &command->device->sampling->commands;
     const struct pm_executed *end = command->executed + command->executed_count;
-    for (const struct pm_executed *executed = command->executed; executed != end; executed++) {
-        struct pm_command *secondary = record_of(commands, executed);
-        if (secondary != NULL && atomic_exchange_explicit(&secondary->submission, submission,
-                                                          memory_order_relaxed) != submission)
-            submit(secondary, submission);
-    }
+    for (const struct pm_executed *executed = command->executed; executed != end; executed++)
+        submit_executed(record_of(commands, executed), submission);
+    if (command->noted_count > 0)
+        submit_noted(command, submission);
 }
 
 void pm_command_submit(struct pm_command *command)
 {
     struct pm_sampling *sampling = command->device->sampling;
     submit(command,
-           command->executed_count > 0
+           (command->executed_count | command->noted_count) != 0
                ? atomic_fetch_add_explicit(&sampling->submission, 1, memory_order_relaxed) + 1
                : 0);
 }
@@ -78,6 +98,20 @@ static void remember(struct pm_command *primary, const struct pm_command *second
         .recording = secondary->recordings,
         .carries = carries,
     };
+}
+
+bool pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
+                                  const VkCommandBuffer *buffers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        VkCommandBuffer *noted = pm_command_reserve(primary->noted, primary->noted_count,
+                                                    &primary->noted_capacity, sizeof(*noted));
+        if (noted == NULL)
+            return false;
+        primary->noted = noted;
+        noted[primary->noted_count++] = buffers[i];
+    }
+    return true;
 }
 
 static void execute(struct pm_command *primary, const struct pm_command *secondary)

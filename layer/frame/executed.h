@@ -24,16 +24,18 @@ void pm_command_execute(struct pm_command *primary, uint32_t count, const VkComm
 static PM_FAST inline __attribute__((always_inline)) bool
 pm_command_note_executed(struct pm_command *primary, VkCommandBuffer secondary)
 {
-    const uint32_t count = primary->executed_count;
-    if (__builtin_expect(count >= primary->executed_capacity, 0))
+    const uint32_t count = primary->noted_count;
+    if (__builtin_expect(count >= primary->noted_capacity, 0))
         return false;
-    struct pm_executed *executed = &primary->executed[count];
-    primary->executed_count = count + 1;
-    executed->handle = secondary;
-    executed->recording = 0;
-    executed->carries = false;
+    primary->noted[count] = secondary;
+    primary->noted_count = count + 1;
     return true;
 }
+
+/* The same where there may be no room. false: out of memory, and nobody learns that they are
+ * submitted. */
+bool pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
+                                  const VkCommandBuffer *buffers);
 
 /* What was bound and pushed in the recording is undefined from here on, and what ran is not known.
  */
@@ -41,7 +43,7 @@ static inline __attribute__((always_inline)) void
 pm_command_forget_bound(struct pm_command *primary)
 {
     primary->touched = true;
-    primary->plain = false;
+    primary->plain_points = 0;
     for (int i = 0; i < PM_BIND_POINTS; i++) {
         primary->bound[i].pipeline = NULL;
         primary->lately.game[i] = 0;

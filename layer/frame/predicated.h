@@ -52,8 +52,8 @@ static inline uint64_t pm_predicated_alike(const struct pm_predicated *predicate
                                            const struct pm_pipeline *pipeline)
 {
     uint64_t lot;
-    if (pipeline == NULL || pipeline->lot <= 0 ||
-        atomic_load_explicit(&pipeline->variants, memory_order_relaxed) == 0)
+    if (pipeline == NULL || atomic_load_explicit(&pipeline->variants, memory_order_relaxed) == 0 ||
+        pipeline->lot <= 0)
         return PM_ALIKE_WITHOUT_VARIANT;
     if (predicated->sure > 0)
         return PM_ALIKE_SURE;
@@ -68,10 +68,11 @@ static inline uint64_t pm_predicated_alike(const struct pm_predicated *predicate
  * countdown anew where the chance is another one. */
 void pm_predicated_bound(struct pm_command *command, int point);
 
-/* Whether that has anything to do. */
-static inline bool pm_predicated_changes(const struct pm_command *command, int point)
+/* Whether that has anything to do where it is that pipeline; NULL: it has no variants. */
+static inline bool pm_predicated_changes(const struct pm_command *command, uint32_t point,
+                                         const struct pm_pipeline *pipeline)
 {
-    const uint64_t alike = pm_predicated_alike(command->predicated, command->bound[point].pipeline);
+    const uint64_t alike = pm_predicated_alike(command->predicated, pipeline);
     return alike == PM_ALIKE_UNTOLD || alike != command->predicated->alike[point];
 }
 

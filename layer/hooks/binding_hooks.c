@@ -140,12 +140,19 @@ static __attribute__((noinline)) void bind_any(VkCommandBuffer handle, VkPipelin
                  atomic_load_explicit(&device->binds, memory_order_relaxed));
 }
 
-/* Of the one device, in a window or where it is not known what stands. */
-static __attribute__((noinline)) void bind_looking(VkCommandBuffer handle,
-                                                   VkPipelineBindPoint point, VkPipeline pipeline)
+/* What makes binds go where records say what is bound. Both come while recordings are open, and a
+ * recording must not say what is bound by one bind and miss the next: a bind, however long its way
+ * becomes, has the bits of the way that it has found, and each that follows in the recording finds
+ * the same way or a later one. */
+enum { SAID = PM_BINDS_CAREFUL | PM_BINDS_WATCHED };
+
+/* Of the one device, in a window or where it is not known what stands. said: bits of SAID. */
+static __attribute__((noinline)) void
+bind_looking(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline, uint32_t said)
 {
     struct pm_device *device = pm_one.device;
-    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    const uint32_t binds =
+        (atomic_load_explicit(&device->binds, memory_order_relaxed) & ~(uint32_t)SAID) | said;
     if ((binds & (PM_BINDS_ARMED | PM_BINDS_CAREFUL)) != 0)
         bind_tracked(device, handle, point, pipeline, binds);
     else if ((binds & PM_BINDS_WATCHED) != 0)
@@ -153,6 +160,18 @@ static __attribute__((noinline)) void bind_looking(VkCommandBuffer handle,
     else
         bind_best(device, handle, point, pipeline, binds);
 }
+
+/* Where there is no shorter way. */
+#define LOOKING(name, said)                                                                        \
+    static VKAPI_ATTR void VKAPI_CALL bind_looking##name(                                          \
+        VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)                    \
+    {                                                                                              \
+        bind_looking(handle, point, pipeline, said);                                               \
+    }
+LOOKING(_plainly, 0)
+LOOKING(_carefully, PM_BINDS_CAREFUL)
+LOOKING(_watched, PM_BINDS_WATCHED)
+LOOKING(_at_all, SAID)
 
 /* What the device's table says of the pipeline; NULL: nothing. */
 static PM_FAST inline __attribute__((always_inline)) const struct pm_standing_slot *
@@ -164,39 +183,50 @@ find_standing(const struct pm_device *device, VkPipeline pipeline)
 
 /* The same as bind_watched in fewer instructions, behind pushes that go the short way. */
 static __attribute__((noinline)) void bind_pushed(VkCommandBuffer handle, VkPipelineBindPoint point,
-                                                  VkPipeline pipeline)
+                                                  VkPipeline pipeline, struct pm_command *command)
 {
     struct pm_device *device = pm_one.device;
-    struct pm_command *command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
     struct pm_pipeline *known = pm_pipeline_find(device, pipeline);
     const int index = pm_bind_point_index(point);
+    if (command == NULL)
+        command = pm_lookup_find(pm_one.commands, PM_KEY(handle));
     if (known == NULL || command == NULL || index == PM_BIND_POINTS ||
-        pm_optimize_watched(known) == 0 ||
         !pm_binding_stand_watched(command, index, PM_BITS(pipeline), known)) {
-        bind_looking(handle, point, pipeline);
+        bind_looking(handle, point, pipeline, PM_BINDS_WATCHED);
         return;
     }
     device->dispatch.CmdBindPipeline(handle, point,
                                      PM_TO_HANDLE(VkPipeline, command->bound[index].now));
 }
 
-/* The same where what is bound has no such variant: by what stands for it; and where what was bound
- * had one, with what is then known of pushes, as long as the short way for these stays open. */
-static PM_FAST __attribute__((noinline)) void
-bind_unwatched(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+/* The same where what was bound had such a variant, and what is bound now has none: with what is
+ * then known of pushes, as long as the short way for these stays open. */
+static __attribute__((noinline)) void
+bind_behind_watched(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+                    struct pm_command *command, uint64_t stands)
+{
+    if (pm_binding_stand_watched(command, pm_bind_point_index(point), PM_BITS(pipeline), NULL))
+        command->device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
+    else
+        bind_looking(handle, point, pipeline, PM_BINDS_WATCHED);
+}
+
+/* While there are such variants: of what has none, what stands for it. */
+static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_unwatched(VkCommandBuffer handle,
+                                                         VkPipelineBindPoint point,
+                                                         VkPipeline pipeline)
 {
     const struct pm_device *device = pm_one.device;
-    const struct pm_standing_slot *slot = find_standing(device, pipeline);
     struct pm_command *command = pm_glance_at(handle);
+    const struct pm_standing_slot *slot = find_standing(device, pipeline);
     const uint32_t index = (uint32_t)point;
-    if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS)) {
-        bind_pushed(handle, point, pipeline);
+    if (PM_UNLIKELY(command == NULL || index >= PM_BIND_POINTS) || PM_UNLIKELY(slot == NULL)) {
+        bind_pushed(handle, point, pipeline, command);
         return;
     }
     const uint64_t stands = PM_READ(uint64_t, slot->stands);
-    if (PM_UNLIKELY(command->bound[index].pipeline != NULL) &&
-        !pm_binding_stand_watched(command, (int)index, PM_BITS(pipeline), NULL)) {
-        bind_looking(handle, point, pipeline);
+    if (PM_UNLIKELY(command->bound[index].pipeline != NULL)) {
+        bind_behind_watched(handle, point, pipeline, command, stands);
         return;
     }
     device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
@@ -210,79 +240,187 @@ static __attribute__((noinline)) void bind_kept(VkCommandBuffer handle, VkPipeli
     command->device->dispatch.CmdBindPipeline(handle, point, bound);
 }
 
-/* The same as bind_tracked in few instructions, while nothing else is to be looked at. careful:
- * pm_binding_stand_as. */
+/* What stands for the pipeline. careful: pm_binding_stand_as. */
+static PM_FAST inline __attribute__((always_inline)) uint64_t
+stands_of(const struct pm_standing_slot *slot, bool careful)
+{
+    return careful ? PM_READ(uint64_t, slot->careful) : PM_READ(uint64_t, slot->stands);
+}
+
+/* The same as bind_tracked in few instructions, while nothing else is to be looked at. */
 static PM_FAST inline __attribute__((always_inline)) void
-bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline, bool careful)
+bind_noted(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+           struct pm_command *command, bool careful)
 {
     struct pm_device *device = pm_one.device;
     const struct pm_standing_slot *slot = find_standing(device, pipeline);
-    struct pm_command *command = pm_glance_at(handle);
     const uint32_t index = (uint32_t)point;
     /* Of one that takes no part nothing is known, unless it is of all. */
     if (!careful && slot != NULL && command != NULL && command->recording == PM_RECORDING_TRACKED) {
         device->dispatch.CmdBindPipeline(handle, point,
-                                         PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands)));
+                                         PM_TO_HANDLE(VkPipeline, stands_of(slot, false)));
         return;
     }
     if (PM_UNLIKELY(slot == NULL || command == NULL || index >= PM_BIND_POINTS) ||
-        !pm_binding_stand_as(command, (int)index, PM_BITS(pipeline),
-                             careful ? PM_READ(uint64_t, slot->careful)
-                                     : PM_READ(uint64_t, slot->stands),
+        !pm_binding_stand_as(command, (int)index, PM_BITS(pipeline), stands_of(slot, careful),
                              PM_READ(struct pm_pipeline *, slot->pipeline), careful)) {
-        bind_looking(handle, point, pipeline);
+        bind_looking(handle, point, pipeline, careful ? (uint32_t)PM_BINDS_CAREFUL : 0);
         return;
     }
     pipeline = PM_TO_HANDLE(VkPipeline, command->bound[index].now);
-    if (command->predicated != NULL && pm_predicated_changes(command, (int)index)) {
+    if (command->predicated != NULL &&
+        pm_predicated_changes(command, index, command->bound[index].pipeline)) {
         bind_kept(handle, point, pipeline, command);
         return;
     }
     device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }
 
-/* While hooks are armed: what most binds in a window are. */
-static PM_FAST __attribute__((noinline)) void
-bind_sampled(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+static PM_FAST __attribute__((noinline)) void bind_first(VkCommandBuffer handle,
+                                                         VkPipelineBindPoint point,
+                                                         VkPipeline pipeline,
+                                                         struct pm_command *command)
 {
-    bind_noted(handle, point, pipeline, false);
+    bind_noted(handle, point, pipeline, command, false);
 }
 
-static PM_FAST __attribute__((noinline)) void
-bind_tracking(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+static PM_FAST __attribute__((noinline)) void bind_first_carefully(VkCommandBuffer handle,
+                                                                   VkPipelineBindPoint point,
+                                                                   VkPipeline pipeline,
+                                                                   struct pm_command *command)
 {
-    bind_noted(handle, point, pipeline, true);
+    bind_noted(handle, point, pipeline, command, true);
 }
 
-/* While every recording is tracked, in windows or not: where nothing is done in it but to bind, two
- * words say what is bound (pm_command.lately). */
-static PM_FAST __attribute__((noinline)) void
-bind_careful(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+/* What is bound goes to two words of the record, and is bound. */
+static PM_FAST inline __attribute__((always_inline)) void
+bind_lately(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+            struct pm_command *command, uint64_t stands)
 {
-    struct pm_device *device = pm_one.device;
-    struct pm_command *command = pm_glance_at(handle);
     const uint32_t index = (uint32_t)point;
-    const struct pm_standing_slot *slot;
-    if (PM_UNLIKELY(command == NULL || !command->plain || index >= PM_BIND_POINTS) ||
-        PM_UNLIKELY((slot = find_standing(device, pipeline)) == NULL)) {
-        bind_tracking(handle, point, pipeline);
-        return;
-    }
-    const uint64_t stands = PM_READ(uint64_t, slot->careful);
     command->lately.game[index] = PM_BITS(pipeline);
     command->lately.now[index] = stands;
-    device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
+    pm_one.device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
 }
 
-/* Apart, since with one way more the compiler makes a table of them all, five instructions longer
- * for the first. */
+/* The same in a recording that holds calls twice: where their chance becomes another one, the
+ * record must say what is bound. */
 static PM_FAST __attribute__((noinline)) void
-bind_otherwise(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline)
+bind_lately_kept(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+                 struct pm_command *command, uint64_t stands, struct pm_pipeline *known)
 {
-    if (PM_READ(uint32_t, pm_one.device->binds) == (PM_BINDS_WATCHED | PM_BINDS_STAND))
-        bind_unwatched(handle, point, pipeline);
-    else
-        bind_looking(handle, point, pipeline);
+    const uint32_t index = (uint32_t)point;
+    if (PM_UNLIKELY(pm_predicated_changes(command, index, known))) {
+        command->lately.game[index] = 0;
+        pm_binding_set(&command->bound[index], known, PM_BITS(pipeline), stands, 0);
+        bind_kept(handle, point, PM_TO_HANDLE(VkPipeline, stands), command);
+        return;
+    }
+    bind_lately(handle, point, pipeline, command, stands);
+}
+
+/* While hooks are armed, or every recording is tracked (careful), in windows or not: where nothing
+ * else is done in it but to bind and to draw. */
+static PM_FAST inline __attribute__((always_inline)) void bind_plain(VkCommandBuffer handle,
+                                                                     VkPipelineBindPoint point,
+                                                                     VkPipeline pipeline,
+                                                                     bool armed, bool careful)
+{
+    struct pm_command *command = pm_glance_at(handle);
+    const struct pm_standing_slot *slot;
+    if (PM_UNLIKELY(command == NULL || (uint32_t)point >= command->plain_points) ||
+        PM_UNLIKELY((slot = find_standing(pm_one.device, pipeline)) == NULL)) {
+        if (careful)
+            bind_first_carefully(handle, point, pipeline, command);
+        else
+            bind_first(handle, point, pipeline, command);
+        return;
+    }
+    const uint64_t stands = stands_of(slot, careful);
+    if (armed && command->predicated != NULL) {
+        bind_lately_kept(handle, point, pipeline, command, stands,
+                         PM_READ(struct pm_pipeline *, slot->pipeline));
+        return;
+    }
+    bind_lately(handle, point, pipeline, command, stands);
+}
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_sampled(VkCommandBuffer handle,
+                                                       VkPipelineBindPoint point,
+                                                       VkPipeline pipeline)
+{
+    bind_plain(handle, point, pipeline, true, false);
+}
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_careful(VkCommandBuffer handle,
+                                                       VkPipelineBindPoint point,
+                                                       VkPipeline pipeline)
+{
+    bind_plain(handle, point, pipeline, false, true);
+}
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_sampled_carefully(VkCommandBuffer handle,
+                                                                 VkPipelineBindPoint point,
+                                                                 VkPipeline pipeline)
+{
+    bind_plain(handle, point, pipeline, true, true);
+}
+
+/* Outside windows, where nobody asks what is bound. */
+static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_what_stands(VkCommandBuffer handle,
+                                                           VkPipelineBindPoint point,
+                                                           VkPipeline pipeline)
+{
+    const struct pm_device *device = pm_one.device;
+    const struct pm_standing_slot *slot = find_standing(device, pipeline);
+    if (PM_UNLIKELY(slot == NULL)) {
+        bind_looking(handle, point, pipeline, 0);
+        return;
+    }
+    pipeline = PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands));
+    device->dispatch.CmdBindPipeline(handle, point, pipeline);
+}
+
+PFN_vkCmdBindPipeline pm_bind_way(const struct pm_device *device, uint32_t binds)
+{
+    switch (binds) {
+    case 0:
+        return device->dispatch.CmdBindPipeline;
+    case PM_BINDS_STAND:
+        return bind_what_stands;
+    case PM_BINDS_CAREFUL | PM_BINDS_STAND:
+        return bind_careful;
+    case PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_STAND:
+        return bind_sampled_carefully;
+    case PM_BINDS_ARMED:
+    case PM_BINDS_ARMED | PM_BINDS_STAND:
+        return bind_sampled;
+    case PM_BINDS_WATCHED | PM_BINDS_STAND:
+        return bind_unwatched;
+    default:
+        break;
+    }
+    switch (binds & SAID) {
+    case 0:
+        return bind_looking_plainly;
+    case PM_BINDS_CAREFUL:
+        return bind_looking_carefully;
+    case PM_BINDS_WATCHED:
+        return bind_looking_watched;
+    default:
+        return bind_looking_at_all;
+    }
+}
+
+/* The bits of SAID that are of the way that the one device's binds go now. */
+static PM_FAST uint32_t said_of_way(void)
+{
+    const PFN_vkCmdBindPipeline way = PM_READ(PFN_vkCmdBindPipeline, pm_recording_targets.bind);
+    if (way == bind_careful || way == bind_sampled_carefully || way == bind_looking_carefully)
+        return PM_BINDS_CAREFUL;
+    if (way == bind_unwatched || way == bind_looking_watched)
+        return PM_BINDS_WATCHED;
+    return way == bind_looking_at_all ? SAID : 0;
 }
 
 VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
@@ -293,27 +431,7 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdBindPipeline(VkCommandBuffer handle,
         bind_any(handle, point, pipeline);
         return;
     }
-    struct pm_device *device = pm_one.device;
-    const uint32_t binds = PM_READ(uint32_t, device->binds);
-    if (binds == PM_BINDS_STAND) {
-        const struct pm_standing_slot *slot = find_standing(device, pipeline);
-        if (PM_UNLIKELY(slot == NULL)) {
-            bind_looking(handle, point, pipeline);
-            return;
-        }
-        pipeline = PM_TO_HANDLE(VkPipeline, PM_READ(uint64_t, slot->stands));
-    } else if (binds != 0) {
-        if (binds == (PM_BINDS_CAREFUL | PM_BINDS_STAND))
-            bind_careful(handle, point, pipeline);
-        else if (binds == (PM_BINDS_ARMED | PM_BINDS_STAND) || binds == PM_BINDS_ARMED)
-            bind_sampled(handle, point, pipeline);
-        else if (binds == (PM_BINDS_ARMED | PM_BINDS_CAREFUL | PM_BINDS_STAND))
-            bind_careful(handle, point, pipeline);
-        else
-            bind_otherwise(handle, point, pipeline);
-        return;
-    }
-    device->dispatch.CmdBindPipeline(handle, point, pipeline);
+    PM_READ(PFN_vkCmdBindPipeline, pm_recording_targets.bind)(handle, point, pipeline);
 }
 
 VKAPI_ATTR void VKAPI_CALL pm_CmdBindPipelineShaderGroupNV(VkCommandBuffer handle,
@@ -349,9 +467,9 @@ static uint64_t bind_stage(struct pm_device *device, struct pm_command *command,
 static __attribute__((noinline)) void bind_shaders(struct pm_device *device, VkCommandBuffer handle,
                                                    uint32_t count,
                                                    const VkShaderStageFlagBits *stages,
-                                                   const VkShaderEXT *shaders)
+                                                   const VkShaderEXT *shaders, uint32_t binds)
 {
-    struct pm_command *command = pm_command_tracked(device, handle);
+    struct pm_command *command = pm_command_tracked_by(device, handle, binds);
     VkShaderEXT bound[MOST_STAGES];
     for (int i = 0; count > MOST_STAGES && command != NULL && i < PM_BIND_POINTS; i++)
         command->bound[i].pipeline = NULL;
@@ -371,12 +489,16 @@ VKAPI_ATTR void VKAPI_CALL pm_CmdBindShadersEXT(VkCommandBuffer handle, uint32_t
                                                 const VkShaderEXT *shaders)
 {
     if (*(const void *const *)handle != atomic_load_explicit(&pm_one_key, memory_order_acquire)) {
-        bind_shaders(pm_device_of(handle), handle, count, stages, shaders);
+        struct pm_device *device = pm_device_of(handle);
+        bind_shaders(device, handle, count, stages, shaders,
+                     atomic_load_explicit(&device->binds, memory_order_relaxed));
         return;
     }
     struct pm_device *device = pm_one.device;
-    if (atomic_load_explicit(&device->binds, memory_order_relaxed) != 0)
-        bind_shaders(device, handle, count, stages, shaders);
+    const uint32_t binds = atomic_load_explicit(&device->binds, memory_order_relaxed);
+    if (binds != 0) /* as of binds of pipelines (SAID) */
+        bind_shaders(device, handle, count, stages, shaders,
+                     (binds & ~(uint32_t)SAID) | said_of_way());
     else
         device->dispatch.CmdBindShadersEXT(handle, count, stages, shaders);
 }

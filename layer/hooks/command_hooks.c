@@ -279,54 +279,63 @@ static PM_COLD VKAPI_ATTR void VKAPI_CALL execute_long(VkCommandBuffer handle, u
     pm_trial_executes(device, handle, count, buffers);
 }
 
-/* While not armed, where what is executed holds nothing: nothing is done; or it is noted what is
- * executed; or what was bound is forgotten, where every recording is tracked. */
-#define EXECUTE(attribute, way, executes)                                                          \
-    static attribute PM_FAST VKAPI_ATTR void VKAPI_CALL execute_##way(                             \
-        VkCommandBuffer handle, uint32_t count, const VkCommandBuffer *buffers)                    \
-    {                                                                                              \
-        const struct pm_device *device = pm_one.device;                                            \
-        if (PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0) ||                      \
-            PM_UNLIKELY(!(executes))) {                                                            \
-            execute_long(handle, count, buffers);                                                  \
-            return;                                                                                \
-        }                                                                                          \
-        device->dispatch.CmdExecuteCommands(handle, count, buffers);                               \
+/* While not armed, and nothing is held: it is noted what is executed; or what was bound is
+ * forgotten, where every recording is tracked; or both. */
+static PM_FAST inline __attribute__((always_inline)) bool
+may_forget(const struct pm_device *device, const struct pm_command *primary)
+{
+    return primary != NULL && primary->pass.place == PM_PLACE_OUTSIDE &&
+           PM_READ(uint32_t, device->sampling->trials) == 0;
+}
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL execute_forgetting(VkCommandBuffer handle, uint32_t count,
+                                                             const VkCommandBuffer *buffers)
+{
+    const struct pm_device *device = pm_one.device;
+    struct pm_command *primary = pm_glance_at(handle);
+    if (PM_UNLIKELY(!may_forget(device, primary))) {
+        execute_long(handle, count, buffers);
+        return;
     }
-
-static PM_FAST bool notes(VkCommandBuffer handle, uint32_t count, const VkCommandBuffer *buffers)
-{
-    struct pm_command *primary = pm_glance_at(handle);
-    if (primary == NULL || primary->executed_capacity - primary->executed_count < count)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        pm_command_note_executed(primary, buffers[i]);
-    return true;
-}
-
-static PM_FAST inline __attribute__((always_inline)) bool forgets(const struct pm_device *device,
-                                                                  VkCommandBuffer handle)
-{
-    struct pm_command *primary = pm_glance_at(handle);
-    if (primary == NULL || primary->pass.place != PM_PLACE_OUTSIDE ||
-        PM_READ(uint32_t, device->sampling->trials) != 0)
-        return false;
     pm_command_forget_bound(primary);
-    return true;
+    device->dispatch.CmdExecuteCommands(handle, count, buffers);
 }
 
-EXECUTE(, plain, true)
-EXECUTE(PM_COLD, several, notes(handle, count, buffers))
-EXECUTE(, forgetting, forgets(device, handle))
+/* More than one, or without room. Out of memory: as execute_long has it. */
+static PM_COLD VKAPI_ATTR void VKAPI_CALL execute_several(VkCommandBuffer handle, uint32_t count,
+                                                          const VkCommandBuffer *buffers)
+{
+    const struct pm_device *device = pm_one.device;
+    struct pm_command *primary = pm_lookup_find(pm_one.commands, PM_KEY(handle));
+    if (primary != NULL)
+        pm_command_note_all_executed(primary, count, buffers);
+    device->dispatch.CmdExecuteCommands(handle, count, buffers);
+}
 
 static PM_FAST VKAPI_ATTR void VKAPI_CALL execute_noted(VkCommandBuffer handle, uint32_t count,
                                                         const VkCommandBuffer *buffers)
 {
-    const struct pm_device *device = pm_one.device;
     struct pm_command *primary = pm_glance_at(handle);
     if (PM_UNLIKELY(count != 1) || PM_UNLIKELY(primary == NULL) ||
-        PM_UNLIKELY(PM_READ(uint32_t, device->sampling->holding) != 0) ||
         PM_UNLIKELY(!pm_command_note_executed(primary, buffers[0]))) {
+        execute_several(handle, count, buffers);
+        return;
+    }
+    pm_one.device->dispatch.CmdExecuteCommands(handle, count, buffers);
+}
+
+static PM_FAST VKAPI_ATTR void VKAPI_CALL execute_noted_forgetting(VkCommandBuffer handle,
+                                                                   uint32_t count,
+                                                                   const VkCommandBuffer *buffers)
+{
+    const struct pm_device *device = pm_one.device;
+    struct pm_command *primary = pm_glance_at(handle);
+    if (PM_UNLIKELY(count != 1) || PM_UNLIKELY(!may_forget(device, primary))) {
+        execute_long(handle, count, buffers);
+        return;
+    }
+    pm_command_forget_bound(primary);
+    if (PM_UNLIKELY(!pm_command_note_executed(primary, buffers[0]))) {
         execute_several(handle, count, buffers);
         return;
     }
@@ -343,10 +352,10 @@ VKAPI_ATTR PM_FAST void VKAPI_CALL pm_CmdExecuteCommands(VkCommandBuffer handle,
     PM_READ(PFN_vkCmdExecuteCommands, pm_recording_targets.execute)(handle, count, buffers);
 }
 
-/* For ever, once it is so. */
+/* For ever, once it is so, and before any recording follows some. */
 static bool follows_pushes(const struct pm_device *device)
 {
-    return atomic_load(&device->watched) != 0;
+    return pm_binds_any(device, PM_BINDS_WATCHED) || atomic_load(&device->watched) != 0;
 }
 
 static PFN_vkBeginCommandBuffer begin_of(const struct pm_device *device, bool armed, bool tracked)
@@ -365,23 +374,27 @@ static PFN_vkBeginCommandBuffer begin_of(const struct pm_device *device, bool ar
  * by `again` alone, none is noted from the next time on that the hooks are armed, or no more. */
 static PFN_vkCmdExecuteCommands execute_of(const struct pm_device *device, bool armed, bool tracked)
 {
-    const bool learned = atomic_load(&device->sampling->learned);
-    if (armed || (tracked && !learned) || device->sampling->scenes.labels != NULL)
+    const bool notes = pm_sampling_counts_executions(device->sampling);
+    if (armed || holds_any(device->sampling) || device->sampling->scenes.labels != NULL)
         return execute_long;
     if (tracked)
-        return execute_forgetting;
-    return pm_sampling_counts_executions(device->sampling) ? execute_noted : execute_plain;
+        return notes ? execute_noted_forgetting : execute_forgetting;
+    return notes ? execute_noted : device->dispatch.CmdExecuteCommands;
 }
 
 void pm_recording_table_swap(struct pm_recording_table *now, const struct pm_device *device)
 {
     const bool armed = pm_binds_any(device, PM_BINDS_ARMED);
     const bool tracked = follows_pushes(device) || pm_binds_any(device, PM_BINDS_CAREFUL);
+    /* Whoever finds the way finds what it is for. */
+    __atomic_store_n(&now->bind, pm_bind_way(device, atomic_load(&device->binds)),
+                     __ATOMIC_RELEASE);
     __atomic_store_n(&now->begin, begin_of(device, armed, tracked), __ATOMIC_RELAXED);
     __atomic_store_n(&now->end, armed ? end_long : device->dispatch.EndCommandBuffer,
                      __ATOMIC_RELAXED);
     __atomic_store_n(&now->execute, execute_of(device, armed, tracked), __ATOMIC_RELAXED);
-    /* As armed, it stays the long one as long as there may be something to drop. */
+    /* As armed, it stays the long one as long as there may be something to drop; so does executing,
+     * as what is executed may hold it. */
     __atomic_store_n(&now->reset,
                      armed || holds_any(device->sampling) ? reset_long
                                                           : device->dispatch.ResetCommandBuffer,

@@ -186,6 +186,7 @@ static const struct pm_optimizer_calls optimizer_calls = {.built = variant_built
                                                           .in_session = in_session,
                                                           .bound_in_session = bound_in_session,
                                                           .used = shader_used,
+                                                          .set_binds = pm_registry_set_binds,
                                                           .follow = pm_registry_follow};
 
 /* What proves specialized variants; without it none is bound but those that the database proves. */

@@ -20,7 +20,7 @@
     static PM_COLD VKAPI_ATTR void VKAPI_CALL sampled_##name parameters                            \
     {                                                                                              \
         struct pm_device *device = pm_device_of(commandBuffer);                                    \
-        struct pm_command *command = pm_command_of(device->sampling, commandBuffer);               \
+        struct pm_command *command = pm_command_caught_up(device, commandBuffer);                  \
         if (pm_binding_lets_by(command, PM_##point)) {                                             \
             device->dispatch.name arguments;                                                       \
             return;                                                                                \

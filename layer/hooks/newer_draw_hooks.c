@@ -3,7 +3,7 @@
  * VK_KHR_device_address_commands. They are sampled and timed as the others are (draw_hooks.c), and
  * find their device by its handle: what is few calls needs no shorter way.
  */
-#include "layer/frame/command.h"
+#include "layer/frame/binding.h"
 #include "layer/hooks/hooks.h"
 #include "layer/hooks/registry.h"
 #include "layer/hooks/sampled_call.h"
@@ -18,8 +18,9 @@ static PFN_vkVoidFunction next_of(const struct pm_device *device, enum pm_newer_
 /* As pm_command_due. */
 static struct pm_command *due(struct pm_device *device, VkCommandBuffer handle)
 {
-    return device->sampling != NULL && pm_binds_any(device, PM_BINDS_ARMED)
-               ? pm_command_due(&device->sampling->commands, handle)
+    return device->sampling != NULL && pm_binds_any(device, PM_BINDS_ARMED) &&
+                   pm_command_due(&device->sampling->commands, handle) != NULL
+               ? pm_command_caught_up(device, handle)
                : NULL;
 }
 

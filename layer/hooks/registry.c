@@ -99,7 +99,8 @@ static void count_sampling(void *user, void *value)
 static void swap_tables(const struct pm_device *device)
 {
     const bool armed = pm_binds_any(device, PM_BINDS_ARMED);
-    const bool watched = atomic_load(&device->watched) != 0;
+    const bool watched =
+        pm_binds_any(device, PM_BINDS_WATCHED) || atomic_load(&device->watched) != 0;
     pm_draw_tables_swap(&pm_draw_targets, &pm_one.next, armed);
     pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, armed || watched);
     swap_recordings(&pm_recording_targets, device);
@@ -256,7 +257,7 @@ void pm_registry_swap_recordings(pm_recording_table_swapper *swap)
     pthread_mutex_unlock(&registry_lock);
 }
 
-static void set_binds(struct pm_device *device, uint32_t of, uint32_t bits)
+void pm_registry_set_binds(struct pm_device *device, uint32_t of, uint32_t bits)
 {
     pthread_mutex_lock(&registry_lock);
     pm_binds_set(device, of, bits);
@@ -267,13 +268,13 @@ static void set_binds(struct pm_device *device, uint32_t of, uint32_t bits)
 
 void pm_registry_arm(struct pm_device *device, bool armed)
 {
-    set_binds(device, PM_BINDS_ARMED, armed ? PM_BINDS_ARMED : 0);
+    pm_registry_set_binds(device, PM_BINDS_ARMED, armed ? PM_BINDS_ARMED : 0);
 }
 
 void pm_registry_be_careful(struct pm_device *device)
 {
     if (!pm_binds_any(device, PM_BINDS_CAREFUL))
-        set_binds(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+        pm_registry_set_binds(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
 }
 
 void pm_registry_follow(struct pm_device *device, uint64_t words)

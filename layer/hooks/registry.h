@@ -37,8 +37,9 @@ struct pm_push_table {
 };
 extern PM_NEAR struct pm_push_table pm_push_targets;
 
-/* Likewise, where the hooks of command buffers go. */
+/* Likewise, where the hooks of command buffers go, and that of binds. */
 struct pm_recording_table {
+    PFN_vkCmdBindPipeline bind; /* by device->binds */
     PFN_vkBeginCommandBuffer begin;
     PFN_vkEndCommandBuffer end;
     PFN_vkResetCommandBuffer reset;
@@ -114,6 +115,10 @@ void pm_registry_exit(void);
 /* Whether there is no instance and no device, so that nothing of ours runs. */
 bool pm_registry_is_empty(void);
 
+/* Those bits of device->binds that `of` has become what `bits` says (enum pm_binds), and binds go
+ * the way that is for it. */
+void pm_registry_set_binds(struct pm_device *device, uint32_t of, uint32_t bits);
+
 /* Makes draws on the device take the armed hooks, or the shortest way again. */
 void pm_registry_arm(struct pm_device *device, bool armed);
 
@@ -136,6 +141,8 @@ void pm_draw_tables_swap(struct pm_draw_table *now, const struct pm_draw_table *
 typedef void pm_recording_table_swapper(struct pm_recording_table *now,
                                         const struct pm_device *device);
 pm_recording_table_swapper pm_recording_table_swap;
+/* Where a bind goes while device->binds is that; binding_hooks.c. */
+PFN_vkCmdBindPipeline pm_bind_way(const struct pm_device *device, uint32_t binds);
 
 /* Before a device is added: what swaps the hooks of command buffers. */
 void pm_registry_swap_recordings(pm_recording_table_swapper *swap);

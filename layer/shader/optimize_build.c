@@ -232,15 +232,16 @@ struct pm_optimized *pm_optimizer_build(struct pm_optimizer *optimizer,
     return optimized;
 }
 
-/* Recordings follow what is pushed before there is anything that asks for it. */
+/* Recordings follow what is pushed before there is anything that asks for it; and before any does,
+ * records say what is bound, so that none that follows misses a bind. */
 static void watch(struct pm_optimizer *optimizer, const struct pm_watch *of)
 {
     atomic_fetch_or(&of->ranges->watched, of->mask);
-    optimizer->calls.follow(optimizer->device, of->mask);
     pthread_mutex_lock(&optimizer->lock);
     optimizer->watched = true;
     pm_optimizer_set_binds(optimizer);
     pthread_mutex_unlock(&optimizer->lock);
+    optimizer->calls.follow(optimizer->device, of->mask);
 }
 
 void pm_optimizer_publish(struct pm_optimizer *optimizer, struct pm_pipeline *pipeline,

@@ -5,9 +5,10 @@
 
 void pm_optimizer_set_binds(struct pm_optimizer *optimizer)
 {
-    pm_binds_set(optimizer->device, PM_BINDS_OF_VARIANTS,
-                 PM_BINDS_NOTICED | (optimizer->paused ? 0 : (uint32_t)PM_BINDS_PROVEN) |
-                     (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0));
+    optimizer->calls.set_binds(optimizer->device, PM_BINDS_OF_VARIANTS,
+                               PM_BINDS_NOTICED |
+                                   (optimizer->paused ? 0 : (uint32_t)PM_BINDS_PROVEN) |
+                                   (optimizer->watched ? (uint32_t)PM_BINDS_WATCHED : 0));
 }
 
 void pm_candidate_say(const struct pm_device *device, const struct pm_shader_key *game,

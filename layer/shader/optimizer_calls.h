@@ -31,6 +31,8 @@ struct pm_optimizer_calls {
                  bool to_time);
     /* One in several passes is proven: recordings are to look for it at each dispatch. */
     void (*in_passes)(struct pm_device *device);
+    /* Those bits of device->binds that `of` has become what `bits` says (enum pm_binds). */
+    void (*set_binds)(struct pm_device *device, uint32_t of, uint32_t bits);
     /* There is going to be one for values of these words of push constants, as bits: recordings
      * that begin from now on are to follow them. */
     void (*follow)(struct pm_device *device, uint64_t words);

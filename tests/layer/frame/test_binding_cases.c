@@ -205,14 +205,14 @@ static void bound_lately(void **state)
         binding_start(PM_RECORDING_TRACKED, false);
         memset(command->bound, 0x55, sizeof command->bound);
         memcpy(before, command->bound, sizeof before);
-        command->plain = true;
+        command->plain_points = PM_BIND_POINTS;
         for (int point = 0; point < PM_BIND_POINTS; point++) {
             command->lately.game[point] = game[point];
             command->lately.now[point] =
                 game[point] == games[0] ? binding_handle(PROVEN_ONE, PROVEN) : game[point];
         }
         pm_binding_catch_up(command);
-        assert_false(command->plain);
+        assert_int_equal(command->plain_points, 0);
         for (int point = 0; point < PM_BIND_POINTS; point++) {
             const struct pm_bound *bound = &command->bound[point];
             assert_int_equal(command->lately.game[point], 0);
@@ -246,13 +246,13 @@ static void bound_since(void **state)
         command->countdown = PM_NEVER;
         command->pushed.wanted = 0;
         command->pushed.ranges = NULL;
-        command->plain = true;
+        command->plain_points = PM_BIND_POINTS;
         for (int i = 0; i < PM_BIND_POINTS; i++) {
             command->lately.game[i] = lately;
             command->lately.now[i] = binding_handle(PROVEN_ONE, PROVEN);
         }
         assert_true(pm_binding_stand_as(command, point, since, since, pipelines[CANDIDATE], true));
-        assert_true(command->plain);
+        assert_int_equal(command->plain_points, PM_BIND_POINTS);
         pm_binding_catch_up(command);
         for (int i = 0; i < PM_BIND_POINTS; i++) {
             const bool bound = i == point;
@@ -263,8 +263,8 @@ static void bound_since(void **state)
     }
 }
 
-/* Nothing but what a bind alone does is bound lately: not where what is pushed is followed, nor of
- * a recording that is sampled, nor where nothing sees a variant. */
+/* What is bound goes to the short note from a bind on that is alone: of a recording that is
+ * sampled; of others not where what is pushed is followed, nor where nothing sees a variant. */
 static void plain_recordings(void **state)
 {
     (void)state;
@@ -279,7 +279,8 @@ static void plain_recordings(void **state)
         const bool stands = pm_binding_stand_alone(is_careful ? careful : PM_BINDS_ARMED, command,
                                                    PM_COMPUTE, 0x7fff, NULL);
         assert_int_equal(stands, sampled || is_careful);
-        assert_int_equal(command->plain, !sampled && !follows && is_careful);
+        const bool plain = sampled || (!follows && is_careful);
+        assert_int_equal(command->plain_points, plain ? PM_BIND_POINTS : 0);
         assert_int_equal(command->touched, stands);
     }
 }
@@ -310,7 +311,8 @@ static void does_not_stand_alone(void **state)
         /* In windows; and where each recording is tracked, one that is sampled or not. */
         const int reason = i % REASONS;
         const bool careful = i >= REASONS, sampled = i < 2 * REASONS;
-        if ((reason == UNTRACKED && careful) || (reason == IN_PASSES && sampled))
+        if ((reason == UNTRACKED && careful) ||
+            ((reason == IN_PASSES || reason == PUSHED) && sampled))
             continue;
         binding_start(reason == TIMED                   ? PM_RECORDING_TIMED
                       : reason == UNTRACKED || !sampled ? PM_RECORDING_TRACKED

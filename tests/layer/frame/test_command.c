@@ -120,13 +120,13 @@ static void the_short_way_learns(void **unused)
 static struct pm_command touched_in_all_ways(void)
 {
     struct pm_command command = begun_with(ONCE, false);
-    command.plain = true;
+    command.plain_points = PM_BIND_POINTS;
     command.lately.game[PM_COMPUTE] = command.lately.now[PM_COMPUTE] = 7;
     command.bound[PM_COMPUTE] =
         (struct pm_bound){.pipeline = (void *)&device, .game = 7, .kind = PM_BINDING_PROVEN};
     command.touched = true;
     command.active = PM_CONDITION(PM_ACTIVE_TRANSFORM_FEEDBACK);
-    command.active_queries = command.executed_count = 1;
+    command.active_queries = command.executed_count = command.noted_count = 1;
     command.watched = command.area = 3;
     command.scene = 2;
     command.pushed.wanted = command.pushed.known[0] = command.pushed.known[1] = 5;
@@ -156,7 +156,7 @@ static void what_was_touched_is_forgotten(void **unused)
         command.hold_count = holds == HOLDS;
         command.scratch.held = holds == SCRATCH;
         assert_int_equal(pm_command_begin_followed(&command, &once), !held);
-        assert_int_equal(command.plain, held);
+        assert_int_equal(command.plain_points, held ? PM_BIND_POINTS : 0);
         assert_int_equal(command.lately.game[PM_COMPUTE] != 0, held);
         assert_int_equal(command.lately.now[PM_COMPUTE] != 0, held);
         assert_int_equal(command.bound[PM_COMPUTE].pipeline != NULL, held);
@@ -165,6 +165,7 @@ static void what_was_touched_is_forgotten(void **unused)
         assert_int_equal(command.active != 0, held);
         assert_int_equal(command.active_queries, held);
         assert_int_equal(command.executed_count, held);
+        assert_int_equal(command.noted_count, held);
         assert_int_equal(command.watched, held * 3);
         assert_int_equal(command.area, held * 3);
         assert_int_equal(command.scene != PM_SCENE_NONE, held);
@@ -194,7 +195,7 @@ static void what_was_only_bound_begins_as_short(void **unused)
     assert_false(pm_command_begin_careful(&command, &once));
     assert_true(pm_command_begin_followed(&command, &once));
     for (int again = 0; again < 2; again++) {
-        assert_true(command.plain);
+        assert_int_equal(command.plain_points, PM_BIND_POINTS);
         assert_false(command.touched);
         for (int point = 0; point < PM_BIND_POINTS; point++) {
             assert_int_equal(command.lately.game[point], 0);
@@ -212,15 +213,15 @@ static void what_was_only_bound_begins_as_short(void **unused)
     /* In a window, say. */
     pm_command_begin(&command, &once);
     assert_int_equal(command.lately.game[PM_COMPUTE], 0);
-    assert_false(command.plain);
+    assert_int_equal(command.plain_points, 0);
     /* Nothing is put down where somebody wants to know what is pushed. */
     atomic_store(&device.watched, 1);
     assert_true(pm_command_begin_followed(&command, &once));
-    assert_false(command.plain);
+    assert_int_equal(command.plain_points, 0);
     atomic_store(&device.watched, 0);
     atomic_store(&device.binds, 0);
     assert_true(pm_command_begin_followed(&command, &once));
-    assert_false(command.plain);
+    assert_int_equal(command.plain_points, 0);
     atomic_store(&sampling.learned, false);
 }
 
@@ -242,11 +243,11 @@ static void what_is_followed_just_now_is_not_carried_over(void **unused)
     command.pushed.stays = 1;
     atomic_store(&command.submits, 1);
     assert_false(pm_command_begin_careful(&command, &once));
-    assert_false(command.plain);
+    assert_int_equal(command.plain_points, 0);
     assert_int_equal(atomic_load(&command.submits), 1);
     assert_true(pm_command_begin_followed(&command, &once));
     assert_int_equal(command.pushed.known[1] | command.pushed.stays, 0);
-    assert_false(command.plain);
+    assert_int_equal(command.plain_points, 0);
     atomic_store(&device.watched, 0);
     atomic_store(&device.binds, 0);
     atomic_store(&sampling.learned, false);
@@ -286,8 +287,7 @@ static void what_is_executed_is_noted(void **unused)
     (void)unused;
     enum { ROOM = 3 };
     const VkCommandBufferBeginInfo once = {.flags = ONCE};
-    struct pm_executed executed[ROOM];
-    memset(executed, 0xff, sizeof executed);
+    VkCommandBuffer noted[ROOM];
     struct dispatchable {
         const void *key;
     } handles[ROOM + 1];
@@ -296,23 +296,20 @@ static void what_is_executed_is_noted(void **unused)
         buffers[i] = (VkCommandBuffer)&handles[i];
     struct pm_command primary = begun_with(ONCE, false);
     assert_false(pm_command_note_executed(&primary, buffers[0]));
-    primary.executed = executed;
-    primary.executed_capacity = ROOM;
-    assert_int_equal(primary.executed_count, 0);
+    primary.noted = noted;
+    primary.noted_capacity = ROOM;
+    assert_int_equal(primary.noted_count, 0);
     for (int i = 0; i <= ROOM; i++)
         assert_int_equal(pm_command_note_executed(&primary, buffers[i]), i < ROOM);
-    assert_int_equal(primary.executed_count, ROOM);
-    for (int i = 0; i < ROOM; i++) {
-        assert_ptr_equal(executed[i].handle, buffers[i]);
-        assert_int_equal(executed[i].recording, 0);
-        assert_false(executed[i].carries);
-    }
+    assert_int_equal(primary.noted_count, ROOM);
+    for (int i = 0; i < ROOM; i++)
+        assert_ptr_equal(noted[i], buffers[i]);
     assert_false(primary.touched);
     for (int learning = 0; learning < 2; learning++) {
-        primary.executed_count = 1;
+        primary.executed_count = primary.noted_count = 1;
         assert_true(learning ? pm_command_begin_learning(&primary, &once, &sampling)
                              : pm_command_begin_again(&primary, &once));
-        assert_int_equal(primary.executed_count, 0);
+        assert_int_equal(primary.executed_count + primary.noted_count, 0);
     }
     atomic_store(&sampling.anew, 0);
 }

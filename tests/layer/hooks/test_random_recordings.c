@@ -246,7 +246,7 @@ static void begin_run(int run)
     const VkCommandBufferAllocateInfo allocate = {.commandPool = pool,
                                                   .commandBufferCount = BUFFERS};
     assert_int_equal(pm_AllocateCommandBuffers(device.handle, &allocate, buffers), VK_SUCCESS);
-    atomic_fetch_or(&device.binds, PM_BINDS_STAND);
+    pm_registry_set_binds(&device, PM_BINDS_STAND, PM_BINDS_STAND);
 }
 
 static void end_run(void)
@@ -416,13 +416,11 @@ static void turn(const struct turns *turns, int run, int now, struct pm_random *
     if ((run & CARE) != 0 && now == turns->care)
         pm_registry_be_careful(&device);
     if ((run & FOLLOW) != 0 && now == turns->follow) {
-        pm_push_tables_swap(&pm_push_targets, &pm_one.next_push, true);
+        pm_registry_set_binds(&device, PM_BINDS_WATCHED, PM_BINDS_WATCHED);
         atomic_fetch_or(&device.watched, words);
     }
-    if ((run & FOLLOW) != 0 && now == turns->followed) {
+    if ((run & FOLLOW) != 0 && now == turns->followed)
         pm_registry_follow(&device, words);
-        atomic_fetch_or(&device.binds, PM_BINDS_WATCHED);
-    }
     if (now == turns->learned)
         pm_sampling_set_learned(&sampling);
     if ((run & ARMING) != 0 && pick(random, 400) == 0)

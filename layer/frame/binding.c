@@ -106,41 +106,6 @@ void pm_binding_pushed(struct pm_command *command)
         stand_again(command, point);
 }
 
-/* Whether binds of the pipeline do nothing but bind its variant for what is pushed, or the best of
- * the others, which was bound before. */
-static bool is_only_watched(const struct pm_pipeline *pipeline, const struct pm_optimized *folded)
-{
-    const struct pm_optimized *best = pm_optimize_best_of(pipeline);
-    return folded != NULL &&
-           folded == atomic_load_explicit(&pipeline->folded, memory_order_relaxed) &&
-           atomic_load_explicit(&folded->bound, memory_order_relaxed) &&
-           (best == NULL || atomic_load_explicit(&best->bound, memory_order_relaxed)) &&
-           pipeline->object == NULL && pm_optimize_passes(pipeline) == NULL &&
-           !pm_optimize_counts_binds(pipeline) && pm_pipeline_may_be_bound_again(pipeline);
-}
-
-bool pm_binding_stand_watched(struct pm_command *command, int point, uint64_t game,
-                              struct pm_pipeline *pipeline)
-{
-    const struct pm_device *device = command->device;
-    struct pm_optimized *folded = pipeline != NULL ? pm_optimize_folded(pipeline) : NULL;
-    const struct pm_watch *watch = folded != NULL ? &folded->watch : NULL;
-    bool fits;
-    if (command->recording != PM_RECORDING_TRACKED || command->put_off || device->ab != NULL ||
-        device->trace != NULL ||
-        (command->behind | command->active | command->active_queries |
-         command->bound[!point].watch) != 0 ||
-        (pipeline != NULL && !is_only_watched(pipeline, folded)) ||
-        !pm_pushed_go_on(&command->pushed, point, watch, &fits))
-        return false;
-    const uint64_t best = pipeline != NULL && !fits ? pm_optimize_best(pipeline) : 0;
-    const uint64_t standing = fits ? folded->built.handle : best != 0 ? best : game;
-    command->touched = true;
-    command->watched = watch != NULL ? watch->mask : 0;
-    pm_binding_set(&command->bound[point], pipeline, game, standing, command->watched);
-    return true;
-}
-
 /* The bind point at which alone a variant watches what is pushed; NULL: none does, or *more. */
 static struct pm_bound *find_watching(struct pm_command *command, bool *more)
 {

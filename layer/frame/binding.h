@@ -200,12 +200,45 @@ static inline bool pm_binding_stand_alone(uint32_t binds, struct pm_command *com
                                (binds & PM_BINDS_CAREFUL) != 0);
 }
 
+/* Whether binds of the pipeline do nothing but bind its variant for what is pushed, or the best of
+ * the others, which was bound before. */
+static inline bool pm_binding_is_only_watched(const struct pm_pipeline *pipeline,
+                                              const struct pm_optimized *folded)
+{
+    const struct pm_optimized *best = pm_optimize_best_of(pipeline);
+    return folded != NULL &&
+           folded == atomic_load_explicit(&pipeline->folded, memory_order_relaxed) &&
+           atomic_load_explicit(&folded->bound, memory_order_relaxed) &&
+           (best == NULL || atomic_load_explicit(&best->bound, memory_order_relaxed)) &&
+           pipeline->object == NULL && pm_optimize_passes(pipeline) == NULL &&
+           !pm_optimize_counts_binds(pipeline) && pm_pipeline_may_be_bound_again(pipeline);
+}
+
 /* The same as pm_binding_stand in fewer instructions, for a pipeline with a proven variant for what
  * is pushed, or NULL for one of which nobody need know that it is bound; where the short way for
- * pushes is open and stays so, and there is nothing else to do. false: it is not so, and nothing
- * was done. */
-bool pm_binding_stand_watched(struct pm_command *command, int point, uint64_t game,
-                              struct pm_pipeline *pipeline);
+ * pushes is open and stays so, and there is nothing else to do. Not while anything is compared or
+ * traced. Inline, so that there is one frame on the stack. false: it is not so, and nothing was
+ * done. */
+static inline __attribute__((always_inline)) bool
+pm_binding_stand_watched(struct pm_command *command, int point, uint64_t game,
+                         struct pm_pipeline *pipeline)
+{
+    struct pm_optimized *folded = pipeline != NULL ? pm_optimize_folded(pipeline) : NULL;
+    const struct pm_watch *watch = folded != NULL ? &folded->watch : NULL;
+    bool fits;
+    if (command->recording != PM_RECORDING_TRACKED || command->put_off ||
+        (command->behind | command->active | command->active_queries |
+         command->bound[!point].watch) != 0 ||
+        (pipeline != NULL && !pm_binding_is_only_watched(pipeline, folded)) ||
+        !pm_pushed_go_on(&command->pushed, point, watch, &fits))
+        return false;
+    const uint64_t best = pipeline != NULL && !fits ? pm_optimize_best(pipeline) : 0;
+    const uint64_t standing = fits ? folded->built.handle : best != 0 ? best : game;
+    command->touched = true;
+    command->watched = watch != NULL ? watch->mask : 0;
+    pm_binding_set(&command->bound[point], pipeline, game, standing, command->watched);
+    return true;
+}
 
 /* A variant is bound over what stands, as the kind says; it must be allowed. watch: what it must go
  * on to fit; NULL: nothing. Binds nothing yet. */

@@ -43,7 +43,8 @@ static const uint16_t sets_with[1 << PM_PUSHED_WINDOW] = {
 };
 
 /* What is watched in the window has these values from now on. Whether it fits. */
-static bool expect(struct pm_pushed *pushed, const struct pm_watch *watch, const void *words)
+static inline __attribute__((always_inline)) bool
+expect(struct pm_pushed *pushed, const struct pm_watch *watch, const void *words)
 {
     const uint32_t begin = pushed->window / 4;
     for (uint32_t i = 0; i < watch->count; i++)

@@ -292,31 +292,51 @@ static PM_FAST __attribute__((noinline)) void bind_first_carefully(VkCommandBuff
     bind_noted(handle, point, pipeline, command, true);
 }
 
-/* What is bound goes to two words of the record, and is bound. */
+/* What is bound goes to two words of the record, and is bound. The words one by one, so that the
+ * second is read where the call wants it. */
 static PM_FAST inline __attribute__((always_inline)) void
 bind_lately(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
-            struct pm_command *command, uint64_t stands)
+            struct pm_command *command, const struct pm_standing_slot *slot, bool careful)
 {
+    const struct pm_device *device = pm_one.device;
     const uint32_t index = (uint32_t)point;
     command->lately.game[index] = PM_BITS(pipeline);
-    command->lately.now[index] = stands;
-    pm_one.device->dispatch.CmdBindPipeline(handle, point, PM_TO_HANDLE(VkPipeline, stands));
+    __asm__("" ::: "memory");
+    pipeline = PM_TO_HANDLE(VkPipeline, stands_of(slot, careful));
+    command->lately.now[index] = PM_BITS(pipeline);
+    device->dispatch.CmdBindPipeline(handle, point, pipeline);
 }
 
 /* The same in a recording that holds calls twice: where their chance becomes another one, the
  * record must say what is bound. */
-static PM_FAST __attribute__((noinline)) void
-bind_lately_kept(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
-                 struct pm_command *command, uint64_t stands, struct pm_pipeline *known)
+static PM_FAST inline __attribute__((always_inline)) void
+bind_lately_twice(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+                  struct pm_command *command, const struct pm_standing_slot *slot, bool careful)
 {
+    struct pm_pipeline *known = PM_READ(struct pm_pipeline *, slot->pipeline);
     const uint32_t index = (uint32_t)point;
     if (PM_UNLIKELY(pm_predicated_changes(command, index, known))) {
+        const uint64_t stands = stands_of(slot, careful);
         command->lately.game[index] = 0;
         pm_binding_set(&command->bound[index], known, PM_BITS(pipeline), stands, 0);
         bind_kept(handle, point, PM_TO_HANDLE(VkPipeline, stands), command);
         return;
     }
-    bind_lately(handle, point, pipeline, command, stands);
+    bind_lately(handle, point, pipeline, command, slot, careful);
+}
+
+static PM_FAST __attribute__((noinline)) void
+bind_lately_kept(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+                 struct pm_command *command, const struct pm_standing_slot *slot)
+{
+    bind_lately_twice(handle, point, pipeline, command, slot, false);
+}
+
+static PM_FAST __attribute__((noinline)) void
+bind_lately_kept_carefully(VkCommandBuffer handle, VkPipelineBindPoint point, VkPipeline pipeline,
+                           struct pm_command *command, const struct pm_standing_slot *slot)
+{
+    bind_lately_twice(handle, point, pipeline, command, slot, true);
 }
 
 /* While hooks are armed, or every recording is tracked (careful), in windows or not: where nothing
@@ -336,13 +356,12 @@ static PM_FAST inline __attribute__((always_inline)) void bind_plain(VkCommandBu
             bind_first(handle, point, pipeline, command);
         return;
     }
-    const uint64_t stands = stands_of(slot, careful);
-    if (armed && command->predicated != NULL) {
-        bind_lately_kept(handle, point, pipeline, command, stands,
-                         PM_READ(struct pm_pipeline *, slot->pipeline));
-        return;
-    }
-    bind_lately(handle, point, pipeline, command, stands);
+    if (!armed || command->predicated == NULL)
+        bind_lately(handle, point, pipeline, command, slot, careful);
+    else if (careful)
+        bind_lately_kept_carefully(handle, point, pipeline, command, slot);
+    else
+        bind_lately_kept(handle, point, pipeline, command, slot);
 }
 
 static PM_FAST VKAPI_ATTR void VKAPI_CALL bind_sampled(VkCommandBuffer handle,
@@ -396,7 +415,7 @@ PFN_vkCmdBindPipeline pm_bind_way(const struct pm_device *device, uint32_t binds
     case PM_BINDS_ARMED | PM_BINDS_STAND:
         return bind_sampled;
     case PM_BINDS_WATCHED | PM_BINDS_STAND:
-        return bind_unwatched;
+        return device->ab == NULL && device->trace == NULL ? bind_unwatched : bind_looking_watched;
     default:
         break;
     }

@@ -303,6 +303,44 @@ static void a_share_of_the_calls(void **state)
     pm_harness_close(&h);
 }
 
+/* Binds compute pipelines and dispatches: the instrumented variant that the dispatch ran with. The
+ * last one of the game's is bound again behind it. */
+static uint64_t dispatched_with(VkCommandBuffer buffer, uint32_t count, const VkPipeline *pipelines)
+{
+    for (uint32_t i = 0; i < count; i++)
+        h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_COMPUTE, pipelines[i]);
+    const uint64_t position = h.driver->position();
+    h.vk.CmdDispatch(buffer, 1, 1, 1);
+    assert_calls(position, buffer, "vkCmdBindPipeline vkCmdDispatch vkCmdBindPipeline ");
+    assert_int_equal(pm_call(h.driver, position, "vkCmdBindPipeline", 1).arguments[2],
+                     PM_NULL_NUMBER(pipelines[count - 1]));
+    return pm_call(h.driver, position, "vkCmdBindPipeline", 0).arguments[2];
+}
+
+/* Of several binds the last is what counts, the short ones behind the first too. */
+static void the_last_of_several_binds(void **state)
+{
+    (void)state;
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    open_with(NULL);
+    const VkPipeline pipelines[] = {h.dispatch, pm_harness_make_compute(&h), h.dispatch};
+    VkCommandBuffer buffer = begin();
+    uint64_t variants[2];
+    for (int i = 0; i < 2; i++)
+        variants[i] = dispatched_with(buffer, 1, &pipelines[i]);
+    assert_int_not_equal(variants[0], variants[1]);
+    for (uint32_t first = 0; first < 2; first++)
+        for (uint32_t count = 1; count <= 3 - first; count++)
+            assert_int_equal(dispatched_with(buffer, count, &pipelines[first]),
+                             variants[(first + count - 1) % 2]);
+    PM_CHECK(h.vk.EndCommandBuffer(buffer));
+    pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+    PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+    h.vk.DestroyPipeline(h.device, pipelines[1], NULL);
+    pm_harness_close(&h);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -316,6 +354,7 @@ int main(void)
         PM_LAYERED_TEST(nothing_in_secondaries_inside_statistics),
         PM_LAYERED_TEST(nothing_after_secondaries),
         PM_LAYERED_TEST(a_share_of_the_calls),
+        PM_LAYERED_TEST(the_last_of_several_binds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

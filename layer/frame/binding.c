@@ -26,6 +26,8 @@ void pm_binding_catch_up(struct pm_command *command)
         lately->game[point] = 0;
     }
     command->plain_points = 0;
+    /* Where it is begun again what is bound is to be forgotten. */
+    command->touched = true;
 }
 
 uint32_t pm_binding_allowed(const struct pm_command *command, int point)

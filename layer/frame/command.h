@@ -42,7 +42,8 @@ struct pm_bound {
 };
 
 /* What the game has bound since the record knew it last (pm_binding_catch_up), in two words that a
- * bind writes; by bind point. Whoever writes pm_command.bound forgets what it has there. */
+ * bind writes; by bind point. Whoever writes pm_command.bound forgets what it has there, but where
+ * nothing can be in it: it is of sampled recordings, while hooks are armed, and of careful ones. */
 struct pm_lately {
     uint64_t game[PM_BIND_POINTS]; /* a pipeline's handle; 0: nothing */
     uint64_t now[PM_BIND_POINTS];  /* that, or its proven variant's, which may be put back */

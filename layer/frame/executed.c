@@ -100,18 +100,17 @@ static void remember(struct pm_command *primary, const struct pm_command *second
     };
 }
 
-bool pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
+void pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
                                   const VkCommandBuffer *buffers)
 {
     for (uint32_t i = 0; i < count; i++) {
         VkCommandBuffer *noted = pm_command_reserve(primary->noted, primary->noted_count,
                                                     &primary->noted_capacity, sizeof(*noted));
         if (noted == NULL)
-            return false;
+            return;
         primary->noted = noted;
         noted[primary->noted_count++] = buffers[i];
     }
-    return true;
 }
 
 static void execute(struct pm_command *primary, const struct pm_command *secondary)

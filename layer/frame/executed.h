@@ -32,9 +32,9 @@ pm_command_note_executed(struct pm_command *primary, VkCommandBuffer secondary)
     return true;
 }
 
-/* The same where there may be no room. false: out of memory, and nobody learns that they are
- * submitted. */
-bool pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
+/* The same where there may be no room. Out of memory nobody learns that the others are submitted.
+ */
+void pm_command_note_all_executed(struct pm_command *primary, uint32_t count,
                                   const VkCommandBuffer *buffers);
 
 /* What was bound and pushed in the recording is undefined from here on, and what ran is not known.

@@ -273,8 +273,8 @@ void pm_registry_arm(struct pm_device *device, bool armed)
 
 void pm_registry_be_careful(struct pm_device *device)
 {
-    if (!pm_binds_any(device, PM_BINDS_CAREFUL))
-        pm_registry_set_binds(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+    /* Also where the bit is set: whoever set it may not have swapped the tables yet. */
+    pm_registry_set_binds(device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
 }
 
 void pm_registry_follow(struct pm_device *device, uint64_t words)

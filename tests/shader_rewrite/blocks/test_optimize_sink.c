@@ -212,19 +212,21 @@ static void test_loops(void **state)
     block_subject_finish(&subject);
 }
 
+/* Blocks 1 and 3 are rare, and both need what block 0 computes. */
+static const char twice[] = "%a = OpExtInst %float %glsl Sin %d\n"
+                            "OpSelectionMerge %end None\nOpBranchConditional %d_yes %rare %end\n"
+                            "%rare = OpLabel\nOpStore %to %a\nOpBranch %end\n%end = OpLabel\n"
+                            "OpSelectionMerge %end2 None\nOpBranchConditional %u_yes %rare2 %end2\n"
+                            "%rare2 = OpLabel\n%b = OpFAdd %float %a %f1\nOpStore %to %b\n"
+                            "OpBranch %end2\n%end2 = OpLabel\n";
+
 /* Two rare blocks each compute it for themselves. Blocks: 0, 1 rare, 2, 3 rare, 4. */
 static void test_rematerialized(void **state)
 {
     (void)state;
-    const char *body = "%a = OpExtInst %float %glsl Sin %d\n"
-                       "OpSelectionMerge %end None\nOpBranchConditional %d_yes %rare %end\n"
-                       "%rare = OpLabel\nOpStore %to %a\nOpBranch %end\n%end = OpLabel\n"
-                       "OpSelectionMerge %end2 None\nOpBranchConditional %u_yes %rare2 %end2\n"
-                       "%rare2 = OpLabel\n%b = OpFAdd %float %a %f1\nOpStore %to %b\n"
-                       "OpBranch %end2\n%end2 = OpLabel\n";
     const struct block_known known = {
         {1, 0.001, 1, 0.002, 1}, {1, 1, 1, 1, 1}, {1, 0.001, 1, 0.002, 1}};
-    struct block_subject subject = block_subject(body);
+    struct block_subject subject = block_subject(twice);
     struct block_subject out = block_optimized(&subject, "optimize_sink", &known, NULL);
     assert_int_equal(pm_test_count(&out.words, "Sin"), 2);
     assert_false(is_in_entry(&out.words, "Sin"));
@@ -232,13 +234,40 @@ static void test_rematerialized(void **state)
     block_subject_finish(&subject);
 }
 
+/* A value that a uniform rare block needs and a divergent one, in either order: it stays, since in
+ * the divergent one it would be computed by every subgroup all the same. */
+static void test_one_place_is_divergent(void **state)
+{
+    (void)state;
+    const double shares[][2] = {{1, 0.5}, {0.5, 1}, {1, NAN}, {NAN, 1}};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        const struct block_known known = {{1, 0.001, 1, 0.002, 1},
+                                          {1, shares[i][0], 1, shares[i][1], 1},
+                                          {1, 0.001, 1, 0.002, 1}};
+        struct block_subject subject = block_subject(twice);
+        char *report;
+        struct block_subject out = block_optimized(&subject, "optimize_sink", &known, &report);
+        assert_int_equal(pm_test_count(&out.words, "Sin"), 1);
+        assert_true(is_in_entry(&out.words, "Sin"));
+        block_decided(report, 0, false, "a rare block that needs it is divergent");
+        free(report);
+        block_subject_finish(&out);
+        block_subject_finish(&subject);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sinks),     cmocka_unit_test(test_gate),
-        cmocka_unit_test(test_stays),     cmocka_unit_test(test_other_lanes),
-        cmocka_unit_test(test_subgroups), cmocka_unit_test(test_barriers),
-        cmocka_unit_test(test_loops),     cmocka_unit_test(test_rematerialized),
+        cmocka_unit_test(test_sinks),
+        cmocka_unit_test(test_gate),
+        cmocka_unit_test(test_stays),
+        cmocka_unit_test(test_other_lanes),
+        cmocka_unit_test(test_subgroups),
+        cmocka_unit_test(test_barriers),
+        cmocka_unit_test(test_loops),
+        cmocka_unit_test(test_rematerialized),
+        cmocka_unit_test(test_one_place_is_divergent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

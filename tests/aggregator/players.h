@@ -9,9 +9,12 @@
 
 enum { PLAYERS_VARIANTS = 24, PLAYERS_TRIED = 4 /* of these, by a player in a day */ };
 
-/* Logarithms of the variants' times over the original's. */
+/* Logarithms of the variants' times over the original's. Of a pair it is the sum of its two
+ * recipes', and `together` more. */
 struct truth {
     double logs[PLAYERS_VARIANTS];
+    bool pairs; /* those that the race speaks of are measured, too */
+    double together;
 };
 
 /* The GPU and driver that they all have. */
@@ -25,7 +28,7 @@ struct pm_shader_profile players_profile(struct place *place, uint64_t shader,
                                          const struct pm_point_counts *points, size_t count);
 
 /* What a player measures on a day: variants by the race's shares (NULL: nobody has said any yet),
- * each with noise. */
+ * pairs only where it speaks of them, each with noise. */
 struct pm_shader_profile players_measure(struct place *place, uint64_t shader,
                                          const struct truth *truth, const struct pm_race *race);
 

@@ -265,6 +265,72 @@ static void test_winner_stays_beside_pairs(void **state)
     assert_true(race.high < 0);
 }
 
+/* Whether it is of two recipes, of which the truth says that they are faster. */
+static bool is_faster_pair(uint32_t point, const struct truth *truth)
+{
+    struct pm_variant_id id;
+    return pm_variant_id_of(point, &id) && id.second.number != 0 &&
+           truth->logs[id.first.number - 1] < 0 && truth->logs[id.second.number - 1] < 0;
+}
+
+/* The race until a pair wins it, on so many days at most. NULL: none did. *recipes: days on which
+ * the fastest recipe, the 7th, had won. */
+static const struct pm_race *until_pair_wins(struct place *place, const struct truth *truth,
+                                             int days, int *recipes)
+{
+    *recipes = 0;
+    for (int i = 0; i < days; i++) {
+        const struct pm_race *race = day(place, PLAYERS, 1, truth);
+        struct pm_variant_id id;
+        if (!race || race->winner == 0)
+            continue;
+        assert_true(pm_variant_id_of(race->winner, &id));
+        if (id.second.number != 0)
+            return race;
+        assert_int_equal(race->winner, players_point(7));
+        ++*recipes;
+    }
+    return NULL;
+}
+
+/* What the race asks for is measured, and a pair that is faster than its recipes wins and is
+ * published, with what it gains; a recipe had won before. */
+static void test_pair_wins(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.94), [11] = log(0.95)}, .pairs = true};
+    const double together = log(0.94) + log(0.95);
+    int recipes;
+    const struct pm_race *race = until_pair_wins(place, &truth, 20, &recipes);
+    assert_non_null(race);
+    assert_true(recipes > 0);
+    assert_true(is_faster_pair(race->winner, &truth));
+    assert_true(race->low <= together && together <= race->high);
+    assert_true(race->high < 0);
+    const struct pm_race_variant *pair = pm_race_find_variant(race, race->winner);
+    assert_non_null(pair);
+    assert_true(pair->clusters > 0 && !pair->lost);
+    assert_true(pair->log_time < pm_race_find_variant(race, players_point(7))->log_time);
+}
+
+/* Pairs that gain less than the faster of their recipes are measured as well, and win nothing. */
+static void test_pair_gains_less(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.94), [11] = log(0.97)},
+                                .pairs = true,
+                                .together = log(0.96) - log(0.94) - log(0.97)};
+    int recipes;
+    assert_null(until_pair_wins(place, &truth, 8, &recipes));
+    assert_true(recipes > 0);
+    const struct pm_race *race = race_of(place, 1);
+    double clusters = 0;
+    for (size_t i = 0; i < race->variant_count; i++)
+        if (is_faster_pair(race->variants[i].point, &truth))
+            clusters += race->variants[i].clusters;
+    assert_true(clusters > 0);
+}
+
 /* Of those that are alike the first of the list of recipes wins, as in contests, though a later one
  * is of a lower version. Variants are published by their points. */
 static void test_alike(void **state)
@@ -396,6 +462,8 @@ int main(void)
         TEST(test_winner),
         TEST(test_each_environment_has_its_own),
         TEST(test_winner_stays_beside_pairs),
+        TEST(test_pair_wins),
+        TEST(test_pair_gains_less),
         TEST(test_alike),
         TEST(test_made_up_variants),
         TEST(test_one_token_decides_nothing),

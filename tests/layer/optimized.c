@@ -186,6 +186,8 @@ static void add_zeros(struct pm_shader_store *store, const struct pm_shader_key 
 
 /* Of the second block of the test's own shader. */
 static struct pm_ratio second_entered, second_uniform;
+/* Of a loop that is the fourth block; 0: there is none. */
+static double turns_of_loop;
 
 /* All subgroups enter each block of that whole, but for the second. */
 static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key *key)
@@ -213,6 +215,9 @@ static void add_blocks(struct pm_shader_store *store, const struct pm_shader_key
         rare->measures[PM_MEASURE_FREQUENCY] = rare->measures[PM_MEASURE_SUBGROUPS] =
             second_entered;
         rare->measures[PM_MEASURE_UNIFORM] = second_uniform;
+        if (turns_of_loop > 0)
+            rare[2].measures[PM_MEASURE_FREQUENCY] = rare[2].measures[PM_MEASURE_SUBGROUPS] =
+                ratio(turns_of_loop - 0.01, turns_of_loop, turns_of_loop + 0.01);
     }
     pm_block_points_finish(&points);
     pm_arena_destroy(arena);
@@ -371,6 +376,13 @@ void optimized_learn_rare_block_of(const uint32_t *words, size_t size, double un
     second_entered = ratio(0.0009, 0.001, 0.0011);
     second_uniform = ratio(uniform, uniform, uniform);
     learn_by(add_blocks, words, size);
+}
+
+void optimized_learn_rare_block_and_loop_of(const uint32_t *words, size_t size, double turns)
+{
+    turns_of_loop = turns;
+    optimized_learn_rare_block_of(words, size, 1);
+    turns_of_loop = 0;
 }
 
 /* ---- the journal ---- */

@@ -31,6 +31,10 @@ void optimized_learn_blocks_of(const uint32_t *words, size_t size);
  */
 void optimized_learn_rare_block_of(const uint32_t *words, size_t size, double uniform);
 
+/* Likewise, always whole; and a loop, whose test is the fourth block and whose turn the fifth,
+ * always makes so many turns. */
+void optimized_learn_rare_block_and_loop_of(const uint32_t *words, size_t size, double turns);
+
 /* Of these zeros the database has nothing then but this level. */
 void optimized_make_provisional(enum pm_provisional level);
 

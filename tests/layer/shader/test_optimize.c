@@ -1,6 +1,7 @@
 /* Specialized variants in the place of the game's pipelines: when, where, and how long. */
 #include "tests/layer/optimized.h"
 
+#include "passes.comp.h"
 #include "sunk.comp.h"
 #include "tests/layer/pipelines.h"
 #include "tests/patience.h"
@@ -166,6 +167,93 @@ static void recordings_from_before_stay_as_they_are(void **state)
     pm_harness_close(&h);
 }
 
+/* A session in which the shader is stored. */
+static void store(const uint32_t *words, size_t size)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_GAME_NAME", "game", 1);
+    pm_harness_open(&h, NULL);
+    h.vk.DestroyPipeline(h.device, pm_harness_compute_of(&h, words, size, h.layout), NULL);
+    pm_harness_close(&h);
+}
+
+enum { PASSES = 6 };
+static const char *const passes[PASSES] = {"flatten", "sink", "version",
+                                           "unroll",  "peel", "layout"};
+
+/* A session with passes.comp: whether anything stands in its place, and which passes changed it, in
+ * bits. */
+static bool changed_by(uint32_t *by)
+{
+    uint32_t before[PASSES];
+    char text[PASSES][40];
+    for (int p = 0; p < PASSES; p++) {
+        snprintf(text[p], sizeof text[p], " %s", passes[p]);
+        before[p] = optimized_logged(text[p]);
+    }
+    pm_harness_open(&h, NULL);
+    const VkPipeline compute = pm_harness_compute_of(&h, passes_comp, sizeof passes_comp, h.layout);
+    const bool replaced = is_replaced(compute, COMPUTE);
+    h.vk.DestroyPipeline(h.device, compute, NULL);
+    pm_harness_close(&h);
+    *by = 0;
+    for (int p = 0; p < PASSES; p++)
+        *by |= (uint32_t)(optimized_logged(text[p]) > before[p]) << p;
+    return replaced;
+}
+
+/* All but one, or that one alone. */
+static void set_passes(int one, bool alone)
+{
+    char text[80] = "";
+    for (int p = 0; p < PASSES; p++)
+        if ((p == one) == alone)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "",
+                     passes[p]);
+    setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", text, 1);
+}
+
+/* optimize.blocks and each pass of optimize.block_passes. */
+static void each_pass_is_a_switch(void **state)
+{
+    (void)state;
+    const uint32_t all = (1u << PASSES) - 1;
+    uint32_t by;
+    setenv("PM_NULL_DRIVER_ID", "1", 1); /* which peels and unrolls rightly, as far as is known */
+    store(passes_comp, sizeof passes_comp);
+    optimized_learn_rare_block_and_loop_of(passes_comp, sizeof passes_comp, 3);
+    optimized_enable(true);
+    setenv("PIECEMEAL_DEBUG_SPECIALIZE", "all", 1);
+    assert_true(changed_by(&by));
+    assert_int_equal(by, all);
+    for (int p = 0; p < PASSES; p++) {
+        set_passes(p, false);
+        assert_true(changed_by(&by));
+        assert_int_equal(by, all & ~(1u << p));
+        set_passes(p, true);
+        assert_true(changed_by(&by));
+        assert_int_equal(by, 1u << p);
+    }
+    setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "", 1);
+    assert_false(changed_by(&by));
+    assert_int_equal(by, 0);
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES");
+    setenv("PIECEMEAL_OPTIMIZE_BLOCKS", "false", 1);
+    assert_false(changed_by(&by));
+    assert_int_equal(by, 0);
+    /* Nor where there is something else to optimize. */
+    setenv("PIECEMEAL_OPTIMIZE_PARTITION", "true", 1);
+    assert_false(changed_by(&by));
+    assert_int_equal(by, 0);
+    unsetenv("PIECEMEAL_OPTIMIZE_PARTITION");
+    unsetenv("PIECEMEAL_OPTIMIZE_BLOCKS");
+    assert_true(changed_by(&by));
+    assert_int_equal(by, all);
+    unsetenv("PIECEMEAL_DEBUG_SPECIALIZE");
+    unsetenv("PM_NULL_DRIVER_ID");
+}
+
 /* What only a rare block needs is computed there if that is uniform, which is what the config calls
  * so: a share of 0.9, where it says nothing. */
 static void what_counts_as_uniform_is_configured(void **state)
@@ -175,13 +263,7 @@ static void what_counts_as_uniform_is_configured(void **state)
         bool made;
     } cases[] = {{"0.5", true}, {"0.99", false}, {NULL, false}, {"0.69", true}};
     (void)state;
-    pm_layered_enable(PM_LAYER_IMPLICIT);
-    pm_layered_sample_all("1");
-    setenv("PIECEMEAL_GAME_NAME", "game", 1);
-    pm_harness_open(&h, NULL);
-    h.vk.DestroyPipeline(h.device, pm_harness_compute_of(&h, sunk_comp, sizeof sunk_comp, h.layout),
-                         NULL);
-    pm_harness_close(&h);
+    store(sunk_comp, sizeof sunk_comp);
     optimized_learn_rare_block_of(sunk_comp, sizeof sunk_comp, 0.7);
     optimized_enable(true);
     setenv("PIECEMEAL_OPTIMIZE_BLOCK_PASSES", "sink", 1);
@@ -396,6 +478,7 @@ int main(void)
         PM_LAYERED_TEST(it_is_built_in_the_background),
         PM_LAYERED_TEST(recordings_from_before_stay_as_they_are),
         PM_LAYERED_TEST(what_counts_as_uniform_is_configured),
+        PM_LAYERED_TEST(each_pass_is_a_switch),
         PM_LAYERED_TEST(a_handle_comes_again),
         PM_LAYERED_TEST(a_timing_profile_binds_nothing),
         PM_LAYERED_TEST(without_a_profile_nothing_happens),

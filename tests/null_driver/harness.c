@@ -93,7 +93,9 @@ void pm_harness_open_instance(struct pm_harness *harness, const struct pm_harnes
     *harness = (struct pm_harness){.allocator = options->allocator, .driver = pm_harness_driver()};
     const VkApplicationInfo application = {
         .sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pNext = options->application_next,
         .pApplicationName = options->application,
+        .pEngineName = options->engine,
         .apiVersion = options->api_version ? options->api_version : VK_API_VERSION_1_3,
     };
     const VkInstanceCreateInfo info = {
@@ -122,6 +124,7 @@ VkResult pm_harness_create_device(struct pm_harness *harness,
     const VkDeviceQueueCreateInfo queues[] = {
         {
             .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+            .pNext = options->queue_next,
             .queueCount = options->queues ? options->queues : 1,
             .pQueuePriorities = priorities,
         },

@@ -19,11 +19,14 @@ extern const char *const pm_harness_draw_extensions[];
 struct pm_harness_options {
     uint32_t api_version;                   /* 0: 1.3 */
     const char *application;                /* NULL: none */
+    const char *engine;                     /* NULL: none */
     const char *const *layers;              /* NULL-terminated; NULL: none */
     const char *const *instance_extensions; /* likewise */
     const char *const *device_extensions;
     const void *device_next;                  /* VkDeviceCreateInfo's pNext */
     const void *instance_next;                /* VkInstanceCreateInfo's */
+    const void *application_next;             /* VkApplicationInfo's */
+    const void *queue_next;                   /* the first VkDeviceQueueCreateInfo's */
     const VkPhysicalDeviceFeatures *features; /* NULL: none */
     uint32_t queues;                          /* of family 0; 0: one */
     bool protected_queue;                     /* and one of it that is protected */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -264,8 +265,113 @@ static void a_descriptor_that_is_another_file_now(void **state)
     unsetenv("PIECEMEAL_LOG_FD");
 }
 
-int main(void)
+/* ---- who is left alone ---- */
+
+static uint32_t binds_with_engine(const char *engine)
 {
+    const struct pm_harness_options options = {.application = "a game", .engine = engine};
+    pm_harness_open(&h, &options);
+    assert_true(is_loaded());
+    const uint32_t binds = binds_of_a_dispatch(&h);
+    pm_harness_close(&h);
+    return binds;
+}
+
+/* Nothing is sampled, and nothing is said or written. */
+static void an_engine_is_left_alone(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    assert_int_equal(binds_with_engine("ANGLE"), 1);
+    assert_int_equal(binds_with_engine("angle"), 1);
+    assert_int_equal(pm_layered_logged(""), 0);
+    assert_int_equal(binds_with_engine("ANGLE of attack"), 3);
+    assert_int_equal(binds_with_engine(NULL), 3);
+    assert_true(pm_layered_logged("") > 0);
+}
+
+/* Chromium inside of another program. */
+static void what_maps_cef_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"libcef.so", "libcefs.so"};
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    for (int i = 0; i < 2; i++) {
+        char path[160];
+        snprintf(path, sizeof(path), "%s/%s", pm_layered_home(), names[i]);
+        FILE *file = fopen(path, "w+");
+        assert_non_null(file);
+        assert_true(fputs("an ELF file", file) >= 0);
+        fflush(file);
+        void *mapped = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+        assert_ptr_not_equal(mapped, MAP_FAILED);
+        assert_int_equal(binds_with_engine(NULL), i == 0 ? 1 : 3);
+        munmap(mapped, 4096);
+        fclose(file);
+    }
+}
+
+/* What this program is asked for as another process: its status. */
+static const char binds_asked[] = "binds-of-a-dispatch";
+
+/* The binds in a process of that name, with one more argument. */
+static int binds_of_process(const char *name, const char *argument)
+{
+    char path[200], command[300];
+    int status;
+    snprintf(path, sizeof(path), "%s/%s", pm_layered_home(), name);
+    snprintf(command, sizeof(command), "cp -f \"/proc/%d/exe\" \"%s\"", getpid(), path);
+    assert_int_equal(system(command), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        execl(path, path, binds_asked, argument, (char *)NULL);
+        _exit(99);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void processes_are_left_alone(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *argument;
+        int binds;
+    } cases[] = {
+        {"chrome.exe", "", 1},
+        {"CHROME", "", 1},
+        {"steamwebhelper.exe", "", 1},
+        {"gamescope", "", 1},
+        {"game.exe", "--type=renderer", 1},
+        {"game.exe", "--typed=renderer", 3},
+        {"chrome.exe.bak", "", 3},
+    };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        const int binds = binds_of_process(cases[i].name, cases[i].argument);
+        if (binds != cases[i].binds)
+            fail_msg("%s %s: %d binds", cases[i].name, cases[i].argument, binds);
+        assert_int_equal(pm_layered_logged("") > 0, cases[i].binds > 1);
+    }
+}
+
+static int tell_binds(void)
+{
+    pm_harness_open(&h, NULL);
+    const uint32_t binds = is_loaded() ? binds_of_a_dispatch(&h) : 0;
+    pm_harness_close(&h);
+    return (int)binds;
+}
+
+int main(int count, char **arguments)
+{
+    if (count > 1 && strcmp(arguments[1], binds_asked) == 0)
+        return tell_binds();
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(either_way_and_once),
         PM_LAYERED_TEST(asked_for_by_the_program),
@@ -276,6 +382,9 @@ int main(void)
         PM_LAYERED_TEST(a_fork),
         PM_LAYERED_TEST(nothing_is_left_in_the_process),
         PM_LAYERED_TEST(a_descriptor_that_is_another_file_now),
+        PM_LAYERED_TEST(an_engine_is_left_alone),
+        PM_LAYERED_TEST(what_maps_cef_is_left_alone),
+        PM_LAYERED_TEST(processes_are_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -95,6 +95,15 @@ static bool is_on(const VkDeviceCreateInfo *info, const struct feature *feature)
     return value != NULL && *value;
 }
 
+/* Whether it is off where nothing of ours could turn it on: what says so is the game's own, behind
+ * a structure that could not be copied (device_chain.h). */
+static bool is_left_out(const VkDeviceCreateInfo *info, const VkDeviceCreateInfo *asked,
+                        const struct feature *feature)
+{
+    const VkBool32 *value = find_feature(info, feature);
+    return info != asked && value != NULL && !*value && value == find_feature(asked, feature);
+}
+
 static VkPhysicalDeviceFeatures *core_features(const VkDeviceCreateInfo *info)
 {
     VkPhysicalDeviceFeatures2 *two =
@@ -428,7 +437,10 @@ void pm_device_find_abilities(struct pm_device *device, const VkDeviceCreateInfo
                                      has_extension(info, VK_INTEL_PERFORMANCE_QUERY_EXTENSION_NAME);
     if (core == NULL || !core->fragmentStoresAndAtomics)
         abilities->full_subgroup_fragment = false;
-    if (!is_on(info, &buffer_address))
+    if (is_left_out(info, asked, &buffer_address))
+        abilities->why_not = "the game leaves out buffer device addresses behind a structure that "
+                             "is newer than the layer";
+    else if (!is_on(info, &buffer_address))
         abilities->why_not = "it has no buffer device addresses";
     else if (group != NULL && group->physicalDeviceCount > 1)
         abilities->why_not = "it is a group of several physical devices";

@@ -72,14 +72,6 @@ struct pm_state *pm_state_create(struct pm_device *device)
     return state;
 }
 
-void pm_state_nothing(struct pm_state *state)
-{
-    if (state == NULL)
-        return;
-    plain(why_not(state->device), state->last.why_not);
-    pm_state_tell(state);
-}
-
 void pm_state_destroy(struct pm_state *state)
 {
     if (state == NULL)
@@ -154,6 +146,16 @@ static void write_status(struct pm_state *state, const struct pm_session_status 
                     error.message);
     }
     state->written = true;
+}
+
+void pm_state_nothing(struct pm_state *state)
+{
+    if (state == NULL)
+        return;
+    struct pm_session_status status = state->last;
+    plain(why_not(state->device), status.why_not);
+    status.ended = false; /* what had begun has, not the device */
+    write_status(state, &status);
 }
 
 /* Trials only while what is proven is bound: a session's side is bound as that is. */

@@ -1,5 +1,6 @@
 /* A driver that has less, refuses, runs out of memory or is lost: the game sees what it would see
  * without the layer. */
+#include "profile/session_status.h"
 #include "tests/layer/layered.h"
 
 #include <stdio.h>
@@ -102,39 +103,55 @@ static void a_device_the_game_cannot_have(void **state)
     h.vki.DestroyInstance(h.instance, NULL);
 }
 
-/* Without something that sampling needs there is no sampling; without something that it can do
- * without there is. */
+static void take_status(void *user, const struct pm_session_status *status)
+{
+    *(struct pm_session_status *)user = *status;
+}
+
+/* Without something that sampling needs there is no sampling, and the player is told why; without
+ * something that it can do without there is. */
 static void a_driver_that_has_less(void **state)
 {
     (void)state;
     const struct {
         const char *variable, *value;
         uint32_t binds;
+        const char *why_not; /* NULL: it is sampled */
     } cases[] = {
-        {"PM_NULL_WITHOUT_FEATURES", "bufferDeviceAddress", 2},
-        {"PM_NULL_WITHOUT_FEATURES", "fragmentStoresAndAtomics", 4},
-        {"PM_NULL_WITHOUT_FEATURES", "shaderInt64,shaderBufferInt64Atomics", 6},
-        {"PM_NULL_WITHOUT_FEATURES", "timelineSemaphore", 6},
-        {"PM_NULL_WITHOUT_FEATURES", "vulkanMemoryModel,vulkanMemoryModelDeviceScope", 6},
-        {"PM_NULL_SUBGROUP_STAGES", "32", 4}, /* compute */
-        {"PM_NULL_SUBGROUP_STAGES", "16", 4}, /* fragment */
-        {"PM_NULL_SUBGROUP_OPERATIONS", "1", 2},
-        {"PM_NULL_SUBGROUP_SIZE", "4", 6},
-        {"PM_NULL_TIMESTAMP_BITS", "0", 6},
-        {"PM_NULL_API_VERSION", "1.2", 6},
-        {"PM_NULL_API_VERSION", "1.1", 6},
-        {"PM_NULL_API_VERSION", "1.0", 2},
+        {"PM_NULL_WITHOUT_FEATURES", "bufferDeviceAddress", 2, "it has no buffer device addresses"},
+        {"PM_NULL_WITHOUT_FEATURES", "fragmentStoresAndAtomics", 4, NULL},
+        {"PM_NULL_WITHOUT_FEATURES", "shaderInt64,shaderBufferInt64Atomics", 6, NULL},
+        {"PM_NULL_WITHOUT_FEATURES", "timelineSemaphore", 6, NULL},
+        {"PM_NULL_WITHOUT_FEATURES", "vulkanMemoryModel,vulkanMemoryModelDeviceScope", 6, NULL},
+        {"PM_NULL_SUBGROUP_STAGES", "32", 4, NULL}, /* compute */
+        {"PM_NULL_SUBGROUP_STAGES", "16", 4, NULL}, /* fragment */
+        {"PM_NULL_SUBGROUP_OPERATIONS", "1", 2, "it has no subgroup ballots"},
+        {"PM_NULL_SUBGROUP_SIZE", "4", 6, NULL},
+        {"PM_NULL_TIMESTAMP_BITS", "0", 6, NULL},
+        {"PM_NULL_API_VERSION", "1.2", 6, NULL},
+        {"PM_NULL_API_VERSION", "1.1", 6, NULL},
+        {"PM_NULL_API_VERSION", "1.0", 2, "it has only Vulkan 1.0"},
     };
     enable();
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char game[16];
+        struct pm_session_status status = {.ended = false};
+        snprintf(game, sizeof(game), "less %zu", i);
+        const struct pm_harness_options options = {.application = game};
         setenv(cases[i].variable, cases[i].value, 1);
-        pm_harness_open(&h, NULL);
+        pm_harness_open(&h, &options);
         uint32_t binds = frame(VK_SUCCESS);
+        pm_session_status_each(game, take_status, &status);
+        const bool had_ended = status.ended;
         pm_harness_close(&h);
         unsetenv(cases[i].variable);
+        pm_session_status_each(game, take_status, &status);
         if (binds != cases[i].binds)
             fail_msg("%s=%s: %u binds, not %u", cases[i].variable, cases[i].value, binds,
                      cases[i].binds);
+        assert_string_equal(status.why_not, cases[i].why_not ? cases[i].why_not : "");
+        assert_false(had_ended);
+        assert_true(status.ended);
     }
 }
 

@@ -3,6 +3,8 @@
  * (HAZARDS 10). */
 #define VK_ENABLE_BETA_EXTENSIONS /* which the layer does not know */
 #include "extending.h"
+#include "tests/layer/hooks/extending_table.h"
+#include "tests/layer/hooks/passed_on.h"
 #include "tests/layer/layered.h"
 #include "tests/layer/pipelines.h"
 #include "tests/null_driver/newer.h"
@@ -291,18 +293,6 @@ static bool is_not_sampled(const char *structure)
     return false;
 }
 
-/* Tables, since a compiler takes half a minute for this in code. */
-static const struct extending {
-    const char *base, *structure; /* what may be extended, and what extends it */
-    VkStructureType type;
-    size_t size;
-} extending[] = {
-#define X(base, structure, type) {#base, #structure, type, sizeof(structure)},
-    PM_EXTENDING(X)
-#undef X
-};
-enum { EXTENDING = sizeof extending / sizeof *extending };
-
 static const struct taking {
     const char *base, *command; /* what is given to it */
 } taking[] = {
@@ -379,23 +369,12 @@ static void beside_nothing(void **state)
     assert_true(COPIED >= 25);
 }
 
-/* Structures that hooks of the layer are given and pass on as they are, with all that is chained to
- * them: they are read, and nothing is made of a copy. */
 static bool is_passed_on(const char *base)
 {
     static const char *const names[] = {
-        "VkBindSparseInfo",
-        "VkCommandBufferBeginInfo",
-        "VkCommandBufferInheritanceInfo",
-        "VkCommandBufferSubmitInfo",
-        "VkPresentInfoKHR",
-        "VkQueryPoolCreateInfo",
-        "VkRenderPassBeginInfo",
-        "VkRenderingInfo",
-        "VkSubmitInfo",
-        "VkSubmitInfo2",
-        "VkSubpassEndInfo",
-        "VkSwapchainCreateInfoKHR",
+#define X(structure, command, argument) #structure,
+        PASSED_ON(X)
+#undef X
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(base, names[i]) == 0)
@@ -414,7 +393,7 @@ static bool is_hooked(const char *command)
 
 static bool is_extended(const char *base)
 {
-    for (size_t i = 0; i < EXTENDING; i++)
+    for (size_t i = 0; i < extending_count; i++)
         if (strcmp(base, extending[i].base) == 0)
             return true;
     return false;
@@ -449,7 +428,7 @@ static void beside_every_structure(void **state)
     (void)state;
     uint32_t checked = 0;
     open_all();
-    for (size_t i = 0; i < EXTENDING; i++) {
+    for (size_t i = 0; i < extending_count; i++) {
         VkBaseInStructure *known = calloc(1, extending[i].size);
         assert_non_null(known);
         known->sType = extending[i].type;

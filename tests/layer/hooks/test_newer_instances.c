@@ -9,6 +9,9 @@
 
 static struct pm_harness h;
 
+/* Something that the driver does not look into. */
+#define OTHER VK_STRUCTURE_TYPE_APPLICATION_INFO
+
 /* What of a chain the driver was given in a command. */
 static struct seen {
     const char *command;
@@ -105,6 +108,52 @@ static void instances_with_every_structure(void **state)
     assert_int_equal(pm_layered_logged("sampling on Piecemeal"), count);
 }
 
+/* ---- VkApplicationInfo, of which the layer makes a copy where it asks for a later version ---- */
+
+static struct {
+    const void *chain; /* the program's */
+    uint32_t calls, times, version;
+} application;
+
+static void see_application(void *user, const struct pm_null_call *call)
+{
+    (void)user;
+    if (strcmp(call->command, "vkCreateInstance") != 0)
+        return;
+    const VkInstanceCreateInfo *info = (const void *)(uintptr_t)call->arguments[0];
+    application.calls++;
+    application.times += info->pApplicationInfo->pNext == application.chain;
+    application.version = info->pApplicationInfo->apiVersion;
+}
+
+static void check_application(const void *chain, uint32_t version)
+{
+    const struct pm_harness_options options = {
+        .api_version = version, .application = "chained", .application_next = chain};
+    every_call_enable();
+    application.chain = chain;
+    application.calls = application.times = 0;
+    pm_harness_driver()->set_callback(see_application, NULL);
+    pm_harness_open(&h, &options);
+    h.driver->set_callback(NULL, NULL);
+    const uint32_t sampled = every_call_sampled(&h, h.graphics, h.dispatch);
+    pm_harness_close(&h);
+    if (application.calls == 0 || application.times != application.calls || sampled != 2)
+        fail_msg("%u of %u instances have the chain, %u calls are sampled", application.times,
+                 application.calls, sampled);
+    assert_true(application.version >= VK_API_VERSION_1_2);
+}
+
+/* No structure of the headers may be there. */
+static void an_application_with_an_unknown_structure(void **state)
+{
+    (void)state;
+    const VkBaseInStructure second = {.sType = OTHER};
+    const VkBaseInStructure future = {.sType = PM_NEWER_TYPE, .pNext = &second};
+    check_application(&future, VK_API_VERSION_1_0);
+    check_application(&future, VK_API_VERSION_1_3);
+}
+
 /* ---- what is asked ---- */
 
 /* Asks with something known and something unknown chained to a structure. */
@@ -120,9 +169,6 @@ static void instances_with_every_structure(void **state)
             fail_msg("%s: %u calls, %u unknown", name, seen.calls, seen.unknown_ones);             \
         asked++;                                                                                   \
     } while (false)
-
-/* Something that the driver does not look into. */
-#define OTHER VK_STRUCTURE_TYPE_APPLICATION_INFO
 
 static void physical_devices_are_asked(void **state)
 {
@@ -196,6 +242,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(instances_with_every_structure),
+        PM_LAYERED_TEST(an_application_with_an_unknown_structure),
         PM_LAYERED_TEST(physical_devices_are_asked),
         PM_LAYERED_TEST(tools_are_asked),
     };

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """What run.py makes of cases that pass, fail, crash, hang, are not supported, and of modes that do not agree."""
 
+import collections
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -141,6 +143,20 @@ esac
 echo "  Result: 1"
 echo "  Pass (good)"
 """
+
+
+class OurOwnCases(unittest.TestCase):
+    def test_there_are_enough_of_every_kind(self):
+        """What pm_cts lists: at least 2,000, each once, of each way at least so many."""
+        done = subprocess.run([os.environ["PM_CTS"], "--deqp-runmode=stdout-caselist"], capture_output=True, text=True,
+                              timeout=60, check=True)
+        names = [re.fullmatch(r"TEST: (pm(?:\.[a-z0-9_]+){2,})", line).group(1) for line in done.stdout.splitlines()]
+        self.assertGreaterEqual(len(names), 2000)
+        self.assertEqual(len(names), len(set(names)))
+        kinds = collections.Counter(name.split(".")[1] for name in names)
+        for kind, least in {"graphics": 1400, "compute": 700, "objects": 150, "newer": 300, "destroy": 72, "allocation": 32,
+                            "devices": 15, "threads": 8, "fork": 3, "instances": 3}.items():
+            self.assertGreaterEqual(kinds[kind], least, kind)
 
 
 class Runs(unittest.TestCase):

@@ -195,25 +195,41 @@ char *pm_config_game_path(const char *game)
     return path;
 }
 
-char *pm_config_used_path(const char *game)
+char *pm_config_shared_path(const char *game)
 {
-    char *own = pm_config_game_path(game);
-    const size_t shared_size = pm_shared_name_in(game);
-    if (!own || access(own, F_OK) == 0 || shared_size == 0)
-        return own;
-    char *shared = strndup(game, shared_size), *path = shared ? pm_config_game_path(shared) : NULL;
+    const size_t size = pm_shared_name_in(game);
+    char *shared = size > 0 ? strndup(game, size) : NULL;
+    char *path = shared ? pm_config_game_path(shared) : NULL;
     free(shared);
-    const bool is_used = !path || access(path, F_OK) == 0;
-    free(is_used ? own : path);
-    return is_used ? path : own;
+    return path;
+}
+
+static bool load_if_there(struct pm_config *config, const char *path, struct pm_error *error)
+{
+    if (!path)
+        return pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
+    return access(path, F_OK) != 0 || pm_config_load_file(config, path, error);
+}
+
+/* Of the name that it shares with others nothing but a consent that is withheld. */
+static bool inherit_consent(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    if (pm_shared_name_in(game) == 0)
+        return true;
+    struct pm_config shared;
+    pm_config_init(&shared);
+    char *path = pm_config_shared_path(game);
+    const bool loaded = load_if_there(&shared, path, error);
+    config->consent_withheld |= shared.consent_withheld;
+    free(path);
+    pm_config_finish(&shared);
+    return loaded;
 }
 
 static bool load_own_file(struct pm_config *config, const char *game, struct pm_error *error)
 {
-    char *own = pm_config_used_path(game);
-    bool loaded = own || pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
-    if (loaded && access(own, F_OK) == 0)
-        loaded = pm_config_load_file(config, own, error);
+    char *own = pm_config_game_path(game);
+    const bool loaded = load_if_there(config, own, error) && inherit_consent(config, game, error);
     free(own);
     return loaded;
 }

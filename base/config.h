@@ -125,7 +125,8 @@ bool pm_config_parse(struct pm_config *config, const char *name, const char *tex
 bool pm_config_load_file(struct pm_config *config, const char *path, struct pm_error *error);
 
 /* A game's own configuration over *config: the file that PIECEMEAL_CONFIG names, else that of
- * pm_config_used_path where there is one (game may be NULL), then the environment. */
+ * pm_config_game_path where there is one (game may be NULL) with a consent that is withheld by
+ * pm_config_shared_path, then the environment. */
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error);
 
 /* The same of a game of which something waits to be sent: PIECEMEAL_CONFIG, which is for the game
@@ -137,10 +138,10 @@ bool pm_config_load_waiting(struct pm_config *config, const char *game, char *co
  * NULL: no home, or out of memory. */
 char *pm_config_game_path(const char *game);
 
-/* The file that the game's configuration is read from: where its own is not there and the name that
- * it shares with others (base/shared_name.h) has one, that; else its own, there or not. As
- * pm_config_game_path otherwise. */
-char *pm_config_used_path(const char *game);
+/* Where the file of the name that the game shares with others (base/shared_name.h) is, there or
+ * not. A consent that is withheld there is withheld for the game; nothing else of it is the game's.
+ * malloc'ed. NULL: it shares no name, no home, or out of memory. */
+char *pm_config_shared_path(const char *game);
 
 /* Sets one key from text, "sampler.batch" = "all"; what names the source in errors. */
 bool pm_config_set(struct pm_config *config, const char *key, const char *value, const char *what,

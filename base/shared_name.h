@@ -1,7 +1,7 @@
 /*
  * Names that many games have: those of engines, of libraries, of examples. The layer adds to them
- * what tells the games apart (layer/core/identity.h), and a game without a config of its own has
- * that of the shared name (base/config.h).
+ * what tells the games apart (layer/core/identity.h); of the shared name's config such a game has a
+ * consent that is withheld, and nothing else (base/config.h).
  *
  * Thread safety: no state.
  */

@@ -353,29 +353,44 @@ static void a_game_has_a_file_of_its_own(void **state)
     temporary_remove(folder);
 }
 
-/* Of a name that many games share: so that what is withheld there stays withheld. */
-static void a_game_without_a_file_has_that_of_its_shared_name(void **state)
+static bool load_waiting(struct pm_config *config, const char *game, struct pm_error *error)
+{
+    return pm_config_load_waiting(config, game, environ, error);
+}
+
+/* Of the name that many games share a game has what is withheld there, and nothing else: neither
+ * where it has a file of its own nor where it has none. */
+static void of_a_shared_name_a_consent_is_withheld_and_nothing_else(void **state)
 {
     (void)state;
-    static const char shared[] = "{\"consent\": {\"upload\": false}, \"sampler\": {\"batch\": 3}}";
-    static const char own[] = "{\"sampler\": {\"batch\": 4}}";
+    static const char file[] = "{\"consent\": {\"upload\": false}, \"sampler\": {\"batch\": 3}}";
+    static const char granted[] = "{\"consent\": {\"upload\": true}, \"sampler\": {\"batch\": 4}}";
+    static const char bad[] = "{\"sampler\": {\"batch\": -3}}";
     static const struct {
         const char *game;
-        uint32_t batch;
+        uint32_t batch; /* 8 is the default */
+        bool withheld;
     } cases[] = {
-        {"wgpu (dungeon, Dungeon)", 3},
-        {"wgpu (maze)", 4},
-        {"wgpu", 3},
-        {"wgpu (dungeon", 8},
-        {"hl2.exe (maze)", 3},
-        {"Maze (demo)", 8},
-        {"Maze", 3},
-        {"", 8},
-        {" (maze)", 8},
-        {")", 8},
-        {"Dungeon (wgpu)", 8},
+        {"wgpu (dungeon, Dungeon)", 8, true},
+        {"wgpu (maze)", 4, true}, /* which no file can grant */
+        {"wgpu", 3, true},
+        {"wgpu (dungeon", 8, false},
+        {"hl2.exe (maze)", 8, true},
+        {"bgfx (maze)", 8, false},
+        {"Maze (demo)", 8, false},
+        {"Maze", 3, true},
+        {"", 8, false},
+        {" (maze)", 8, false},
+        {")", 8, false},
+        {"Dungeon (wgpu)", 8, false},
     };
-    static const char *const files[] = {"wgpu", "hl2.exe", "Maze", "Dungeon", NULL};
+    static const struct {
+        const char *name, *text;
+    } files[] = {
+        {"wgpu", file},    {"hl2.exe", file}, {"Maze", file},
+        {"Dungeon", file}, {"bgfx", granted}, {"wgpu%20%28maze%29", granted},
+        {"godot", bad},
+    };
     char folder[64], path[256];
     struct pm_error error = {0};
     temporary_make(folder, sizeof(folder));
@@ -383,22 +398,29 @@ static void a_game_without_a_file_has_that_of_its_shared_name(void **state)
     unsetenv("PIECEMEAL_CONFIG");
     snprintf(path, sizeof(path), "%s/piecemeal", folder);
     assert_true(pm_make_folder(path, &error));
-    for (const char *const *file = files; *file; file++) {
-        snprintf(path, sizeof(path), "%s/piecemeal/%s.json", folder, *file);
-        assert_true(pm_file_write(path, shared, sizeof(shared) - 1, &error));
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+        snprintf(path, sizeof(path), "%s/piecemeal/%s.json", folder, files[i].name);
+        assert_true(pm_file_write(path, files[i].text, strlen(files[i].text), &error));
     }
-    snprintf(path, sizeof(path), "%s/piecemeal/wgpu%%20%%28maze%%29.json", folder);
-    assert_true(pm_file_write(path, own, sizeof(own) - 1, &error));
-    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-        for (int waits = 0; waits < 2; waits++) {
+    for (int waits = 0; waits < 2; waits++) {
+        bool (*const load)(struct pm_config *, const char *, struct pm_error *) =
+            waits ? load_waiting : pm_config_load_game;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
             struct pm_config config;
             pm_config_init(&config);
-            assert_true(waits ? pm_config_load_waiting(&config, cases[i].game, environ, &error)
-                              : pm_config_load_game(&config, cases[i].game, &error));
-            assert_int_equal(config.sampler.batch, cases[i].batch);
-            assert_int_equal(config.consent_withheld, cases[i].batch == 3);
+            assert_true(load(&config, cases[i].game, &error));
+            if (config.sampler.batch != cases[i].batch ||
+                config.consent_withheld != cases[i].withheld)
+                fail_msg("%s: batch %u, %s", cases[i].game, config.sampler.batch,
+                         config.consent_withheld ? "withheld" : "not withheld");
             pm_config_finish(&config);
         }
+        /* A file that cannot be read may be the one that withholds it. */
+        struct pm_config config;
+        pm_config_init(&config);
+        assert_false(load(&config, "godot (maze)", &error));
+        assert_non_null(strstr(error.message, "godot.json:1:"));
+        pm_config_finish(&config);
     }
     unsetenv("XDG_CONFIG_HOME");
     temporary_remove(folder);
@@ -416,7 +438,7 @@ int main(void)
         cmocka_unit_test(variables_and_keys),
         cmocka_unit_test(numbers_do_not_follow_the_locale),
         cmocka_unit_test(a_game_has_a_file_of_its_own),
-        cmocka_unit_test(a_game_without_a_file_has_that_of_its_shared_name),
+        cmocka_unit_test(of_a_shared_name_a_consent_is_withheld_and_nothing_else),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,18 +44,26 @@ chmod +x "$work/named"
 expect 0 'the game is "My Tiny Game"; .*which is not there: the defaults; nothing reads .*/My Tiny Game.json$' \
     "$piecemeal" run -- "$work/named"
 rm "$configs/My Tiny Game.json"
-# A game without a config of its own has that of the name that it shares.
+# Of the name that a game shares with others it has a consent that is withheld, and nothing else.
 own='wgpu%20%28dungeon%2C%20Dungeon%29.json'
 sed -i 's/My Tiny Game/wgpu (dungeon, Dungeon)/' "$work/named"
 echo '{"consent": {"upload": false}, "aggregator": {"url": "https://pgo.example.org"}}' >"$configs/wgpu.json"
-expect 0 "the game is \"wgpu .dungeon, Dungeon.\"; its config: .*/wgpu.json, since there is no .*/$own\$" \
+expect 0 "the game is \"wgpu .dungeon, Dungeon.\"; .*/$own, which is not there: the defaults; what .*/wgpu.json withholds is withheld here, too\$" \
     "$piecemeal" run -- "$work/named"
-env VK_DRIVER_FILES=/none "$piecemeal" doctor --game 'wgpu (dungeon, Dungeon)' >"$work/shared" 2>&1 || true
-expect 0 "config: .*/$own is not there: that of the name that others have, too, is used\$" cat "$work/shared"
-expect 0 'ok .*config: .*/wgpu.json is well-formed' cat "$work/shared"
-expect 0 'aggregator: wgpu .dungeon, Dungeon.: .*; consent.upload withholds uploads' cat "$work/shared"
+of_shared() {
+    env VK_DRIVER_FILES=/none "$piecemeal" doctor --game 'wgpu (dungeon, Dungeon)' >"$work/shared" 2>&1 || true
+}
+of_shared
+expect 0 "config: .*/$own is not there: the defaults are used\$" cat "$work/shared"
+expect 0 'config: .*/wgpu.json is read for whether it withholds consent, and for nothing else$' cat "$work/shared"
+expect 0 'aggregator: wgpu .dungeon, Dungeon.: no aggregator.url' cat "$work/shared"
+echo '{"aggregator": {"url": "https://pgo.example.net"}}' >"$configs/$own"
+of_shared
+expect 0 "ok .*config: .*/$own is well-formed" cat "$work/shared"
+expect 0 'aggregator: .*: https://pgo.example.net; consent.upload withholds uploads' cat "$work/shared"
 echo '{}' >"$configs/$own"
-expect 0 "the game is \"wgpu .dungeon, Dungeon.\"; its config: .*/$own\$" "$piecemeal" run -- "$work/named"
+expect 0 "the game is \"wgpu .dungeon, Dungeon.\"; its config: .*/$own; what .*/wgpu.json withholds is withheld here, too\$" \
+    "$piecemeal" run -- "$work/named"
 rm "$configs/wgpu.json" "$configs/$own"
 
 # ---- doctor says what will be used, and of which files ----

@@ -26,6 +26,17 @@ static void say_aggregator(struct pm_doctor *doctor, const char *of, const struc
                       strerror(errno));
 }
 
+/* path NULL: there is no file. */
+static void say_read(struct pm_doctor *doctor, bool is_read, const char *path,
+                     const struct pm_error *error)
+{
+    if (!is_read)
+        pm_doctor_say(doctor, PM_FINDING_BAD, "config", "%s (the layer passes everything through)",
+                      error->message);
+    else if (path)
+        pm_doctor_say(doctor, PM_FINDING_OK, "config", "%s is well-formed", path);
+}
+
 /* path NULL: the environment alone. */
 static void check_one(struct pm_doctor *doctor, const char *of, const char *path)
 {
@@ -34,11 +45,7 @@ static void check_one(struct pm_doctor *doctor, const char *of, const char *path
     pm_config_init(&config);
     const bool read = (!path || pm_config_load_file(&config, path, &error)) &&
                       pm_config_apply_environment(&config, environ, &error);
-    if (!read)
-        pm_doctor_say(doctor, PM_FINDING_BAD, "config", "%s (the layer passes everything through)",
-                      error.message);
-    else if (path)
-        pm_doctor_say(doctor, PM_FINDING_OK, "config", "%s is well-formed", path);
+    say_read(doctor, read, path, &error);
     if (read)
         say_aggregator(doctor, of, &config);
     pm_config_finish(&config);
@@ -57,17 +64,25 @@ static void check_named(void *user, const char *path)
 
 static void check_game(struct pm_doctor *doctor, const char *game)
 {
-    char *own = pm_config_game_path(game), *used = pm_config_used_path(game);
+    char *own = pm_config_game_path(game), *shared = pm_config_shared_path(game);
     char *meant = pm_config_misnamed(game);
-    const bool there = used && access(used, F_OK) == 0;
     if (!own || access(own, F_OK) != 0)
         pm_doctor_say(doctor, meant ? PM_FINDING_BAD : PM_FINDING_NOTE, "config",
-                      "%s is not there: %s used%s%s", own ? own : game,
-                      there ? "that of the name that others have, too, is" : "the defaults are",
+                      "%s is not there: the defaults are used%s%s", own ? own : game,
                       meant ? "; nothing reads " : "", meant ? meant : "");
-    check_one(doctor, game, there ? used : NULL);
+    if (shared && access(shared, F_OK) == 0)
+        pm_doctor_say(doctor, PM_FINDING_NOTE, "config",
+                      "%s is read for whether it withholds consent, and for nothing else", shared);
+    struct pm_error error = {0};
+    struct pm_config config;
+    pm_config_init(&config);
+    const bool is_read = pm_config_load_game(&config, game, &error);
+    say_read(doctor, is_read, own && access(own, F_OK) == 0 ? own : NULL, &error);
+    if (is_read)
+        say_aggregator(doctor, game, &config);
+    pm_config_finish(&config);
     free(meant);
-    free(used);
+    free(shared);
     free(own);
 }
 

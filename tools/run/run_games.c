@@ -63,18 +63,18 @@ static void say_config(const char *game)
 {
     const char *named = getenv("PIECEMEAL_CONFIG");
     char *own = named && named[0] ? NULL : pm_config_game_path(game);
-    char *used = own ? pm_config_used_path(game) : NULL;
-    const char *path = used ? used : named;
+    char *shared = own ? pm_config_shared_path(game) : NULL;
+    const bool is_shared = shared && access(shared, F_OK) == 0;
+    const char *path = own ? own : named;
     char *meant = own ? pm_config_misnamed(game) : NULL;
-    const bool is_shared = used && strcmp(used, own) != 0;
     if (path)
-        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s%s%s%s\n", game, path,
-                is_shared                 ? ", since there is no "
-                : access(path, F_OK) == 0 ? ""
-                                          : ", which is not there: the defaults",
-                is_shared ? own : "", meant ? "; nothing reads " : "", meant ? meant : "");
+        fprintf(stderr, "piecemeal run: the game is \"%s\"; its config: %s%s%s%s%s%s%s\n", game,
+                path, access(path, F_OK) == 0 ? "" : ", which is not there: the defaults",
+                is_shared ? "; what " : "", is_shared ? shared : "",
+                is_shared ? " withholds is withheld here, too" : "",
+                meant ? "; nothing reads " : "", meant ? meant : "");
     free(meant);
-    free(used);
+    free(shared);
     free(own);
 }
 

@@ -47,6 +47,7 @@ void pm_config_init(struct pm_config *config)
                    .proven_ms_per_second = 20,
                    .predicates = 16384,
                    .synchronous_words = 256u << 10,
+                   .first_draw_words = 16384,
                    .background_share = PM_BACKGROUND_SHARE,
                    .trial_share = 0.005},
         .log = {.level = PM_LOG_WARNING},

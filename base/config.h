@@ -83,6 +83,7 @@ struct pm_config {
         uint32_t variants, variants_per_minute, creation_ms, loading_ms, predicates;
         uint32_t proven_ms_per_pipeline, proven_ms_per_second;
         uint32_t synchronous_words; /* of SPIR-V, a shader */
+        uint32_t first_draw_words;  /* of SPIR-V, a heartbeat */
         double background_share;    /* of one core; 1: as much as there is */
         double trial_share;         /* of the frames' time */
     } limits;

@@ -81,6 +81,7 @@ const struct pm_config_entry pm_config_entries[] = {
     {"limits.proven_ms_per_second", PM_CONFIG_COUNT, AT(limits.proven_ms_per_second), 0, 1000,
      NULL},
     {"limits.synchronous_words", PM_CONFIG_COUNT, AT(limits.synchronous_words), 1, 1u << 30, NULL},
+    {"limits.first_draw_words", PM_CONFIG_COUNT, AT(limits.first_draw_words), 0, 1u << 30, NULL},
     {"limits.predicates", PM_CONFIG_COUNT, AT(limits.predicates), 0, 1u << 20, NULL},
     {"limits.background_share", PM_CONFIG_PROBABILITY, AT(limits.background_share), 0.001, 1, NULL},
     {"limits.trial_share", PM_CONFIG_PROBABILITY, AT(limits.trial_share), 0.0001, 1, NULL},

@@ -232,8 +232,11 @@ void pm_predicated_pick(struct pm_command *command)
     predicated->next.count = 0;
     if (!pm_sampling_is_on(command->device->sampling))
         return;
+    struct pm_first_draws *first_draws = &command->device->pipelines->first_draws;
     for (uint32_t i = 0; i < predicated->count; i++) {
-        if (pm_random_unit(&command->random) < predicated->calls[i].probability)
+        const struct pm_predicated_call *call = &predicated->calls[i];
+        if (pm_random_unit(&command->random) < call->probability &&
+            pm_first_draws_allow(first_draws, command->uses[call->use].variant))
             predicated->next.calls[predicated->next.count++] = i;
     }
 }

@@ -223,6 +223,7 @@ static void heartbeat(struct pm_device *device)
                        pm_compiler_waiting(device->compiler));
     if (device->slow_later != NULL)
         pm_slow_later_heartbeat(device->slow_later, number);
+    pm_first_draws_heartbeat(&device->pipelines->first_draws);
     pm_ab_heartbeat(device->ab, number);
     pm_trials_heartbeat(device->trials, number);
     pm_session_trials_heartbeat(device->sessions);

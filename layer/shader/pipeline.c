@@ -36,6 +36,8 @@ struct pm_pipelines *pm_pipelines_create(struct pm_device *device)
     pm_variant_budget_init(&pipelines->budget, config->limits.variants,
                            config->limits.variants_per_minute, pm_now());
     pipelines->budget.first_come = config->debug.synchronous;
+    /* There every call is to be counted, and who waits for compiles waits for these, too. */
+    pipelines->first_draws.most = config->debug.synchronous ? 0 : config->limits.first_draw_words;
     pm_ahead_init(&pipelines->ahead, config->limits.creation_ms, config->limits.loading_ms,
                   pm_session_seed(device->instance), pm_now());
     return pipelines;

@@ -18,6 +18,7 @@
 #include "layer/core/lookup.h"
 #include "layer/shader/ahead.h"
 #include "layer/shader/dynamic_states.h"
+#include "layer/shader/first_draws.h"
 #include "layer/shader/object.h"
 #include "layer/shader/push_ranges.h"
 #include "layer/shader/shader_record.h"
@@ -161,6 +162,7 @@ struct pm_pipelines {
     pthread_mutex_t cache_lock;
     VkPipelineCache cache;           /* ours, for variants only; made when first needed */
     struct pm_variant_budget budget; /* of instrumented variants */
+    struct pm_first_draws first_draws;
     struct pm_ahead ahead;
     _Atomic uint32_t specialized[PM_ROOMS]; /* variants that live or are being made */
     /* The optimizer's, while there is one. The game has destroyed a pipeline, as its `gone` says;

@@ -46,6 +46,9 @@ struct pm_variant {
     struct pm_block_layout blocks;     /* of PM_KIND_BLOCK and PM_KIND_TURNS */
     struct pm_counter_block block;
 
+    uint32_t words;     /* of its module */
+    _Atomic bool drawn; /* something is, or was, drawn with it (first_draws.h) */
+
     /* what it takes of the budget, and what it brought (variant_table.h) */
     struct pm_variant_budget *budget; /* NULL: it was not made yet */
     struct pm_batch_use *use;         /* of its batch; the shader record's */

@@ -225,6 +225,7 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
         pm_fail(error, PM_ERROR_MEMORY, "no memory for a variant");
         return NULL;
     }
+    variant->words = (uint32_t)words.count;
     /* Values claim their places in a table by comparing with zero (pm_instrument_constants). */
     const bool zero = variant->kind == PM_KIND_CONSTANT;
     bool built = false;

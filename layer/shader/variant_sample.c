@@ -94,16 +94,24 @@ static struct pm_variant *counted(struct pm_variant *variant, struct pm_shader_r
     return variant;
 }
 
-/* The same for a call that is recorded anew, of which its shader may let some go by. */
-static struct pm_variant *thinned(struct pm_variant *variant, struct pm_shader_record *record)
+/* What became of a variant that a call of a recording that holds none twice might have. */
+enum outcome {
+    COUNTED,
+    LET_BY, /* as its shader lets some */
+    LATER,  /* it would be one first draw too many */
+};
+
+static enum outcome decide(struct pm_variant *variant, struct pm_shader_record *record)
 {
-    if (!takes_all(variant) && next_random(variant->device->pipelines) % OCCLUDED_SHARE != 0) {
-        pm_variant_release(variant);
-        return NULL;
-    }
+    struct pm_pipelines *pipelines = variant->device->pipelines;
+    if (!takes_all(variant) && next_random(pipelines) % OCCLUDED_SHARE != 0)
+        return LET_BY;
+    if (!pm_first_draws_allow(&pipelines->first_draws, variant))
+        return LATER;
     if (!atomic_load_explicit(&record->told, memory_order_relaxed))
         atomic_store_explicit(&record->told, true, memory_order_relaxed);
-    return counted(variant, record);
+    counted(variant, record);
+    return COUNTED;
 }
 
 /* A chosen call finds no record, which may come. */
@@ -136,9 +144,11 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_ow
     if (atomic_load_explicit(&pipeline->missed, memory_order_relaxed) > 0)
         pm_pipeline_owe_missed(pipeline, record);
     struct pm_variant *variant = choose(pipeline, record);
-    if (variant)
-        return thinned(variant, record);
-    if (owing) {
+    const enum outcome outcome = variant ? decide(variant, record) : LATER;
+    if (outcome == COUNTED)
+        return variant;
+    pm_variant_release(variant);
+    if (owing && outcome == LATER) {
         pm_owed_add(&record->owed, owing->when, 1);
         owing->any = atomic_load(&record->whole.variants) > 0;
     }
@@ -156,10 +166,13 @@ struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct 
         pm_owed_draw(&record->owed, owing->when, random)
             ? take_any(pipeline, record, pm_shader_sampler_next(record->sampler))
             : NULL;
-    if (!variant)
-        return NULL;
-    pm_owed_pay(&record->owed);
-    return thinned(variant, record);
+    const enum outcome outcome = variant ? decide(variant, record) : LATER;
+    if (outcome != LATER)
+        pm_owed_pay(&record->owed);
+    if (outcome == COUNTED)
+        return variant;
+    pm_variant_release(variant);
+    return NULL;
 }
 
 struct pm_variant *pm_pipeline_sample_kept(struct pm_pipeline *pipeline)

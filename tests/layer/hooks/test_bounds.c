@@ -237,6 +237,108 @@ static void first_draws_are_bounded(void **state)
     assert_true(executed.count > 0 && executed.count <= LIMIT);
 }
 
+/* A level whose variants were all made while it loaded, and how its frames come. */
+enum level_frames { FRAMES_ANEW, FRAMES_KEPT };
+struct first_frames {
+    size_t first; /* variants that the first frame drew with */
+    size_t most;  /* that a frame was the first to draw with */
+    size_t all;
+};
+
+enum { LOADED = 48 };
+
+static void sample_what_is_loaded(const char *words)
+{
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("0.9"); /* with 1 nothing is recorded twice */
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "1000", 1);
+    setenv("PIECEMEAL_LIMITS_LOADING_MS", "10000", 1);
+    setenv("PIECEMEAL_LIMITS_FIRST_DRAW_WORDS", words, 1);
+    setenv("PM_NULL_RECORD", "0", 1);
+}
+
+static struct first_frames play_loaded(enum level_frames how, const char *words, int frames)
+{
+    struct first_frames found = {0};
+    uint64_t until = 0;
+    sample_what_is_loaded(words);
+    pm_harness_open(&h, NULL);
+    const uint32_t before = pm_layered_logged("made a variant of shader");
+    level_make(&drawn, &h, 0, LOADED, 1);
+    while (pm_layered_logged("made a variant of shader") < before + LOADED && patience(&until))
+        usleep(10000);
+    executed.count = 0;
+    h.driver->set_cost(note_first, NULL);
+    VkCommandBuffer buffer = how == FRAMES_KEPT
+                                 ? level_keep(&drawn, &h)
+                                 : pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    for (int i = 0; i < frames; i++) {
+        const size_t known = executed.count;
+        if (how == FRAMES_KEPT) {
+            pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+            PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+        } else {
+            level_frame(&drawn, &h, buffer);
+        }
+        const size_t more = executed.count - known;
+        found.first = i == 0 ? more : found.first;
+        found.most = more > found.most ? more : found.most;
+    }
+    found.all = executed.count;
+    pm_harness_driver()->set_cost(NULL, NULL);
+    level_destroy(&drawn, &h);
+    pm_harness_close(&h);
+    print_message("%s, %s words: %zu first, %zu at most, %zu in all\n",
+                  how == FRAMES_KEPT ? "kept" : "anew", words, found.first, found.most, found.all);
+    return found;
+}
+
+/* What was made while a level loaded does not come all in its first frame, where such a driver
+ * would compile all of it, but by limits.first_draw_words; and comes. */
+static void a_frame_is_the_first_with_few(void **state)
+{
+    (void)state;
+    for (enum level_frames how = FRAMES_ANEW; how <= FRAMES_KEPT; how++) {
+        const struct first_frames all = play_loaded(how, "0", 2);
+        assert_true(all.first >= LOADED / 2);
+        const struct first_frames few = play_loaded(how, "1", 4 * LOADED);
+        assert_int_equal(few.most, 1);
+        assert_true(few.all >= all.first);
+    }
+}
+
+/* Nor where calls cannot be recorded twice; there what is not in it when it is recorded is in no
+ * frame. */
+static void nor_is_one_that_is_kept_without_predicates(void **state)
+{
+    (void)state;
+    setenv("PM_NULL_WITHOUT_EXTENSIONS", "VK_EXT_conditional_rendering", 1);
+    assert_true(play_loaded(FRAMES_KEPT, "0", 2).first >= LOADED / 2);
+    const struct first_frames few = play_loaded(FRAMES_KEPT, "1", 4);
+    unsetenv("PM_NULL_WITHOUT_EXTENSIONS");
+    assert_int_equal(few.most, 1);
+}
+
+/* With debug.synchronous every call is counted all the same. */
+static void synchronous_first_draws_are_not_bounded(void **state)
+{
+    (void)state;
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_LIMITS_FIRST_DRAW_WORDS", "1", 1);
+    pm_harness_open(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    level_make(&drawn, &h, 0, LOADED, 1);
+    executed.count = 0;
+    h.driver->set_cost(note_first, NULL);
+    level_frame(&drawn, &h, buffer);
+    pm_harness_driver()->set_cost(NULL, NULL);
+    level_destroy(&drawn, &h);
+    pm_harness_close(&h);
+    assert_int_equal(executed.count, LOADED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +349,9 @@ int main(void)
         PM_LAYERED_TEST(a_slow_device_is_not_waited_for),
         PM_LAYERED_TEST(a_slow_compile_is_not_waited_for),
         PM_LAYERED_TEST(first_draws_are_bounded),
+        PM_LAYERED_TEST(a_frame_is_the_first_with_few),
+        PM_LAYERED_TEST(nor_is_one_that_is_kept_without_predicates),
+        PM_LAYERED_TEST(synchronous_first_draws_are_not_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+/*
+ * How much of a frame may be drawn with variants that nothing was drawn with before. A driver such
+ * as lavapipe compiles a pipeline when it first draws with it, while the game waits for its fence:
+ * if a level's variants all came in its first frame, it would take as long as their compiles
+ * together. So they come by limits.first_draw_words words of their modules in each heartbeat, or
+ * one where a single one has more; a call that would be the first with another goes on unchanged,
+ * and its shader is owed it (owed.h).
+ *
+ * Of a call that a recording holds twice it is counted when a submission is to run the variant's
+ * (frame/predicated.h), of others when they are recorded.
+ *
+ * Thread safety: any thread, without a lock.
+ */
+#pragma once
+
+#include "layer/shader/variant.h"
+
+struct pm_first_draws {
+    uint32_t most;          /* words in a heartbeat; 0: as many as come */
+    _Atomic uint64_t words; /* since the heartbeat before */
+};
+
+/* A heartbeat. */
+static inline void pm_first_draws_heartbeat(struct pm_first_draws *draws)
+{
+    if (atomic_load_explicit(&draws->words, memory_order_relaxed) != 0)
+        atomic_store_explicit(&draws->words, 0, memory_order_relaxed);
+}
+
+/* Takes the words of a variant that nothing was drawn with. false: the heartbeat has had its
+ * share. */
+bool pm_first_draws_take(struct pm_first_draws *draws, struct pm_variant *variant);
+
+/* Whether a call may be drawn with the variant now. true: it will be. */
+static inline bool pm_first_draws_allow(struct pm_first_draws *draws, struct pm_variant *variant)
+{
+    return atomic_load_explicit(&variant->drawn, memory_order_relaxed) ||
+           pm_first_draws_take(draws, variant);
+}

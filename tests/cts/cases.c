@@ -247,6 +247,7 @@ static void open_gpu(struct pm_gpu *gpu, const struct cts_case *of, VkInstance i
     const struct pm_gpu_options options = {.extensions = extensions,
                                            .features = (VkBaseOutStructure *)(void *)&libraries,
                                            .first_feature = 1,
+                                           .names = true,
                                            .instance = instance};
     pm_gpu_create_with(gpu, &options);
 }
@@ -284,6 +285,16 @@ static void fill(struct cts *cts)
     pm_gpu_buffer_create(gpu, (size_t)CTS_SIDE * CTS_SIDE * 8, &cts->texels);
 }
 
+/* What programs name; pipelines when they are made (make.c). Not pipeline layouts: where drivers
+ * merge those of libraries they free such a name twice (lavapipe: seen). */
+static void name_objects(const struct cts *cts, const struct cts_case *of)
+{
+    const struct pm_gpu *gpu = &cts->gpu;
+    pm_gpu_name(gpu, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)cts->module, of->shader);
+    pm_gpu_name(gpu, VK_OBJECT_TYPE_SHADER_MODULE, (uint64_t)gpu->vertex, "vertex");
+    pm_gpu_name(gpu, VK_OBJECT_TYPE_DESCRIPTOR_SET_LAYOUT, (uint64_t)gpu->set_layout, "bindings");
+}
+
 void cts_open(struct cts *cts, const struct cts_case *of)
 {
     cts_open_of(cts, of, VK_NULL_HANDLE);
@@ -300,6 +311,7 @@ void cts_open_of(struct cts *cts, const struct cts_case *of, VkInstance instance
     snprintf(file, sizeof file, "%s.%s", of->shader, of->compute ? "comp" : "frag");
     pm_gpu_load(CTS_SHADERS, file, &cts->words, &cts->word_count);
     cts->module = gpu_module(&cts->gpu, cts->words, cts->word_count);
+    name_objects(cts, of);
     cts->buffers =
         (struct pm_gpu_shader){.buffers = {&cts->given, &cts->vertices, &cts->given, &cts->stored},
                                .uniform = &cts->given};
@@ -316,6 +328,7 @@ void cts_close(struct cts *cts, const struct cts_case *of)
     cts_newer_close(cts, of);
     for (uint32_t i = 0; i < cts->library_count; i++)
         vkDestroyPipeline(gpu->device, cts->libraries[i], NULL);
+    vkDestroyPipelineLayout(gpu->device, cts->fragment_layout, NULL);
     vkDestroyShaderModule(gpu->device, cts->module, NULL);
     free(cts->words);
     struct pm_gpu_buffer *const buffers[] = {&cts->vertices, &cts->indices, &cts->indirect,

@@ -11,12 +11,31 @@ static void inline_words(struct cts *cts, VkShaderModuleCreateInfo *words,
     stage->pNext = words;
 }
 
+static void name_pipeline(const struct cts *cts, VkPipeline pipeline, const char *name)
+{
+    pm_gpu_name(&cts->gpu, VK_OBJECT_TYPE_PIPELINE, (uint64_t)pipeline, name);
+}
+
 /* ---- libraries ---- */
 
 #define INPUT VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT
 #define BEFORE VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT
 #define FRAGMENT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT
 #define OUTPUT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT
+
+/* Games make the layouts of libraries one by one, so drivers must merge several. */
+static VkPipelineLayout fragment_layout(struct cts *cts)
+{
+    static const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
+    const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                             .setLayoutCount = 1,
+                                             .pSetLayouts = &cts->gpu.set_layout,
+                                             .pushConstantRangeCount = 1,
+                                             .pPushConstantRanges = &push};
+    if (cts->fragment_layout == VK_NULL_HANDLE)
+        CHECK(vkCreatePipelineLayout(cts->gpu.device, &info, NULL, &cts->fragment_layout));
+    return cts->fragment_layout;
+}
 
 static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT part, bool optimize)
 {
@@ -44,8 +63,11 @@ static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT p
         info->pDepthStencilState = NULL;
     if (!(part & OUTPUT))
         info->pColorBlendState = NULL;
+    if (fragment && cts->gpu.layout == cts->layouts[0])
+        info->layout = fragment_layout(cts);
     VkPipeline pipeline;
     CHECK(vkCreateGraphicsPipelines(cts->gpu.device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
+    name_pipeline(cts, pipeline, "library");
     return pipeline;
 }
 
@@ -82,7 +104,7 @@ static VkPipeline link(struct cts *cts, const VkGraphicsPipelineLibraryFlagsEXT 
     VkPipeline libraries[4];
     need_libraries(cts);
     for (uint32_t i = 0; i < count; i++)
-        libraries[i] = make_part(cts, parts[i], optimize);
+        libraries[optimize ? i : count - 1 - i] = make_part(cts, parts[i], optimize);
     return link_made(cts, libraries, count,
                      optimize ? VK_PIPELINE_CREATE_LINK_TIME_OPTIMIZATION_BIT_EXT : 0);
 }
@@ -352,7 +374,9 @@ VkPipeline cts_make_pipeline(struct cts *cts, const struct cts_case *of)
         cts_objects_create(cts, of);
         return VK_NULL_HANDLE;
     }
-    return of->compute ? make_compute(cts, of) : make_graphics(cts, of);
+    const VkPipeline pipeline = of->compute ? make_compute(cts, of) : make_graphics(cts, of);
+    name_pipeline(cts, pipeline, of->shader);
+    return pipeline;
 }
 
 VkPipeline cts_make_other(struct cts *cts, const struct cts_case *of)

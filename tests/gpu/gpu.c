@@ -30,7 +30,7 @@ static void check_driver(void)
                  manifest);
 }
 
-static void create_instance(struct pm_gpu *gpu)
+static void create_instance(struct pm_gpu *gpu, bool names)
 {
     const char *wanted = getenv("PM_TEST_VALIDATION");
     bool validate = wanted && strcmp(wanted, "1") == 0;
@@ -53,10 +53,13 @@ static void create_instance(struct pm_gpu *gpu)
         .pApplicationInfo = &application,
         .enabledLayerCount = validate ? 1 : 0,
         .ppEnabledLayerNames = &layer,
-        .enabledExtensionCount = validate ? 1 : 0,
+        .enabledExtensionCount = validate || names ? 1 : 0,
         .ppEnabledExtensionNames = &extension,
     };
     CHECK(vkCreateInstance(&info, NULL, &gpu->instance));
+    if (names)
+        gpu->set_name = (PFN_vkSetDebugUtilsObjectNameEXT)vkGetInstanceProcAddr(
+            gpu->instance, "vkSetDebugUtilsObjectNameEXT");
     if (validate) {
         PFN_vkCreateDebugUtilsMessengerEXT create =
             (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
@@ -250,7 +253,7 @@ void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options
     *gpu = (struct pm_gpu){.instance = options->instance};
     check_driver();
     if (!gpu->instance)
-        create_instance(gpu);
+        create_instance(gpu, options->names);
     pick_device(gpu);
     learn_properties(gpu);
     create_device(gpu, options);
@@ -279,6 +282,17 @@ void pm_gpu_destroy(struct pm_gpu *gpu)
     vkDestroyCommandPool(gpu->device, gpu->pool, NULL);
     vkDestroyDevice(gpu->device, NULL);
     assert_int_equal(gpu->validation_errors, 0);
+}
+
+void pm_gpu_name(const struct pm_gpu *gpu, VkObjectType type, uint64_t handle, const char *name)
+{
+    const VkDebugUtilsObjectNameInfoEXT info = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT,
+        .objectType = type,
+        .objectHandle = handle,
+        .pObjectName = name};
+    if (gpu->set_name != NULL)
+        CHECK(gpu->set_name(gpu->device, &info));
 }
 
 /* ---- memory, buffers, modules ---- */

@@ -60,6 +60,7 @@ struct pm_gpu {
     VkSampleCountFlags sample_counts; /* of color and depth attachments */
     uint32_t validation_errors;
     uint32_t extensions; /* a bit for each of pm_gpu_options' that is enabled */
+    PFN_vkSetDebugUtilsObjectNameEXT set_name; /* NULL: pm_gpu_name does nothing */
 };
 
 /* PM_TEST_VALIDATION=1 in the environment runs it under the validation layer; whatever that says is
@@ -72,10 +73,14 @@ struct pm_gpu_options {
     VkBaseOutStructure *features; /* one for each extension from first_feature on, in their order */
     uint32_t first_feature;
     bool two_queues;     /* the second is not in struct pm_gpu */
+    bool names;          /* VK_EXT_debug_utils, for pm_gpu_name; with an instance that is made */
     VkInstance instance; /* whose device it is; NULL: one is made */
 };
 void pm_gpu_create_with(struct pm_gpu *gpu, const struct pm_gpu_options *options);
 void pm_gpu_destroy(struct pm_gpu *gpu);
+
+/* Gives an object a name. */
+void pm_gpu_name(const struct pm_gpu *gpu, VkObjectType type, uint64_t handle, const char *name);
 
 /* Host-visible, coherent and mapped; zeroed; usable as storage buffer and by its address. */
 struct pm_gpu_buffer {

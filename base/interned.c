@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHAINS = 256 };
+enum { CHAINS = 1024 };
 
 struct entry {
     struct entry *next;

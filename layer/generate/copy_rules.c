@@ -2,19 +2,21 @@
 
 #include "layer/generate/create_info.h"
 
+#include <string.h>
+
 #define MOST_ATTACHMENTS 256
 
-/* An array that is ignored, but that the specification or a driver wants to be there all the same:
- * zeroes in its place, as long as its count says. */
-static void *blank(struct pm_copy *copy, uint32_t count, size_t size)
-{
-    void *zeroes = copy->failed || count == 0 ? NULL : pm_arena_zalloc(copy->arena, count, size);
-    if (!zeroes && count > 0 && !copy->failed) {
-        copy->failed = true;
-        pm_fail(copy->error, PM_ERROR_MEMORY, "no memory to copy a create info");
-    }
-    return zeroes;
-}
+/* In the place of an array that is ignored, but that the specification or a driver wants to be
+ * there all the same: copied as the array would be. */
+static const VkPipelineColorBlendAttachmentState blank_attachments[MOST_ATTACHMENTS];
+static const VkFormat blank_formats[MOST_ATTACHMENTS];
+
+#define ENABLED_4 VK_TRUE, VK_TRUE, VK_TRUE, VK_TRUE
+#define ENABLED_16 ENABLED_4, ENABLED_4, ENABLED_4, ENABLED_4
+#define ENABLED_64 ENABLED_16, ENABLED_16, ENABLED_16, ENABLED_16
+static const VkBool32 all_enabled[] = {ENABLED_64, ENABLED_64, ENABLED_64, ENABLED_64};
+_Static_assert(sizeof all_enabled == MOST_ATTACHMENTS * sizeof *all_enabled,
+               "one for each attachment");
 
 static VkShaderStageFlags stages_of(const VkGraphicsPipelineCreateInfo *info)
 {
@@ -179,7 +181,7 @@ void pm_rule_VkPipelineColorBlendStateCreateInfo(struct pm_copy *copy,
     if (info->attachmentCount > MOST_ATTACHMENTS)
         info->attachmentCount = 0;
     /* Validation layers and older drivers read them nevertheless (seen). */
-    info->pAttachments = blank(copy, info->attachmentCount, sizeof *info->pAttachments);
+    info->pAttachments = blank_attachments;
 }
 
 void pm_rule_VkPipelineSampleLocationsStateCreateInfoEXT(
@@ -188,8 +190,9 @@ void pm_rule_VkPipelineSampleLocationsStateCreateInfoEXT(
     bool enabled = info->sampleLocationsEnable ||
                    pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_ENABLE_EXT);
     if (!enabled || pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_SAMPLE_LOCATIONS_EXT)) {
-        info->sampleLocationsInfo =
-            (VkSampleLocationsInfoEXT){.sType = VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT};
+        /* What lies between the members is compared, too. */
+        memset(&info->sampleLocationsInfo, 0, sizeof info->sampleLocationsInfo);
+        info->sampleLocationsInfo.sType = VK_STRUCTURE_TYPE_SAMPLE_LOCATIONS_INFO_EXT;
     }
 }
 
@@ -206,10 +209,9 @@ void pm_rule_VkPipelineColorWriteCreateInfoEXT(struct pm_copy *copy,
     /* Its count has to be that of the blend state, and the array to be there: lavapipe reads it. */
     if (!pm_is_dynamic(copy->dynamic, VK_DYNAMIC_STATE_COLOR_WRITE_ENABLE_EXT))
         return;
-    VkBool32 *enables = blank(copy, info->attachmentCount, sizeof *enables);
-    for (uint32_t i = 0; enables && i < info->attachmentCount; i++)
-        enables[i] = VK_TRUE;
-    info->pColorWriteEnables = enables;
+    if (info->attachmentCount > MOST_ATTACHMENTS)
+        info->attachmentCount = 0;
+    info->pColorWriteEnables = all_enabled;
 }
 
 void pm_rule_VkPipelineViewportWScalingStateCreateInfoNV(
@@ -259,8 +261,7 @@ void pm_rule_VkPipelineRenderingCreateInfo(struct pm_copy *copy,
      * indices are as many as color attachments. */
     if (!copy->counts_formats || info->colorAttachmentCount > MOST_ATTACHMENTS)
         info->colorAttachmentCount = 0;
-    info->pColorAttachmentFormats =
-        blank(copy, info->colorAttachmentCount, sizeof *info->pColorAttachmentFormats);
+    info->pColorAttachmentFormats = blank_formats;
 }
 
 void pm_rule_VkAttachmentSampleCountInfoAMD(struct pm_copy *copy,

@@ -1,7 +1,8 @@
 """Writes deep_copy.h and deep_copy.c: copies of create infos that share no memory with the original.
 
-A structure is copied by value, then "deepened": what its pointers point to is copied by their len attributes, and
-so on down, pNext chains included. Where the specification lets an application leave garbage in a member, a rule
+A structure is copied, then "deepened": what its pointers point to is copied by their len attributes, and so on down,
+pNext chains included. What may be shared is copied member by member to zeroed memory, since the application may leave
+anything between its members. Where the specification lets an application leave garbage in a member, a rule
 (copy_rules.h) clears it first.
 """
 
@@ -168,22 +169,29 @@ class Copier:
         if member.type == "void" and not length[0]:
             raise SystemExit("%s.%s: memory of unknown size" % (structure.name, name))
         size = "1" if member.type == "void" else "sizeof(*%s)" % where
-        lines = [] if inner is None else self.deepen(inner, "item")
-        if not lines:
+        if inner is None:
             return "    %s = copy_plain(copy, %s, %s, %s);\n" % (where, where, count, size)
+        lines = self.deepen(inner, "item")
         if not length[0]:
             return self.one(inner, where, lines)
         return self.several(inner, where, lines, count)
 
-    @staticmethod
-    def by_member(structure, indent):
+    def by_member(self, structure, indent, within="", without=()):
         """The lines that copy a structure, which is zero, member by member, so that what lies between them stays so."""
         text = ""
         for member in structure.members:
-            if member.array:
-                text += indent + "memcpy(item->%s, from->%s, sizeof item->%s);\n" % ((member.name,) * 3)
+            name = within + member.name
+            inner = None if member.pointers else self._structure(member.type)
+            if member.name in without:
+                continue
+            if inner is not None and not inner.union:
+                if member.array:
+                    raise SystemExit("%s.%s: an array of structures" % (structure.name, name))
+                text += self.by_member(inner, indent, name + ".")
+            elif member.array:
+                text += indent + "memcpy(item->%s, from->%s, sizeof item->%s);\n" % (name, name, name)
             else:
-                text += indent + "item->%s = from->%s;\n" % (member.name, member.name)
+                text += indent + "item->%s = from->%s;\n" % (name, name)
         return text
 
     def one(self, structure, where, lines):
@@ -245,10 +253,13 @@ class Copier:
         text = ""
         for name in sorted(self.chained):
             structure = self.chained[name]
-            if not self.needs_function(structure):
-                continue
-            text += guarded(structure.guard, "    case %s:\n        deepen_%s(copy, (%s *)item);\n        break;\n"
-                            % (structure.stype, name, name))
+            lines = self.by_member(structure, "        ", without=("sType", "pNext"))
+            if lines:
+                lines = ("        const %s *from = (const void *)theirs;\n        %s *item = (void *)own;\n"
+                         % (name, name)) + lines
+            if self.needs_function(structure):
+                lines += "        deepen_%s(copy, item);\n" % name
+            text += guarded(structure.guard, "    case %s: {\n%s        break;\n    }\n" % (structure.stype, lines))
         return text
 
     def output_cases(self):
@@ -398,12 +409,12 @@ static bool is_output(const VkBaseInStructure *item)
     }
 }
 
-/* Everything but the item's pNext. */
-static void deepen_chained(struct pm_copy *copy, VkBaseOutStructure *item)
+/* Everything but sType and pNext, to what is zero. */
+static void fill_chained(struct pm_copy *copy, const VkBaseInStructure *theirs, VkBaseOutStructure *own)
 {
-    switch ((int64_t)item->sType) {
+    switch ((int64_t)theirs->sType) {
 %s    default:
-        pm_heap_structure_deepen(copy, item);
+        pm_heap_structure_copy(copy, theirs, own);
         break;
     }
 }
@@ -424,10 +435,9 @@ static void *copy_chained(struct pm_copy *copy, const VkBaseInStructure *from, s
     VkBaseOutStructure *item = begin(copy, &room, 1, size);
     if (!item)
         return NULL;
-    memcpy(item + 1, from + 1, size - sizeof *item);
     item->sType = from->sType;
     item->pNext = others;
-    deepen_chained(copy, item);
+    fill_chained(copy, from, item);
     return finish(copy, &room, item, size, used);
 }
 

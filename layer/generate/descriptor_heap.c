@@ -63,23 +63,23 @@ static void deepen_mapping(struct pm_copy *copy, VkDescriptorSetAndBindingMappin
     copy->failed |= *sampler == NULL;
 }
 
-void pm_heap_structure_deepen(struct pm_copy *copy, VkBaseOutStructure *item)
+void pm_heap_structure_copy(struct pm_copy *copy, const VkBaseInStructure *from,
+                            VkBaseOutStructure *item)
 {
-    if (item->sType != VK_STRUCTURE_TYPE_SHADER_DESCRIPTOR_SET_AND_BINDING_MAPPING_INFO_EXT)
+    if (from->sType != VK_STRUCTURE_TYPE_SHADER_DESCRIPTOR_SET_AND_BINDING_MAPPING_INFO_EXT)
         return;
+    const VkShaderDescriptorSetAndBindingMappingInfoEXT *theirs = (const void *)from;
     VkShaderDescriptorSetAndBindingMappingInfoEXT *info = (void *)item;
-    if (info->mappingCount == 0 || info->pMappings == NULL) {
-        info->mappingCount = 0;
-        info->pMappings = NULL;
+    if (theirs->mappingCount == 0 || theirs->pMappings == NULL)
         return;
-    }
-    VkDescriptorSetAndBindingMappingEXT *mappings =
-        pm_arena_dup(copy->arena, info->pMappings, (size_t)info->mappingCount * sizeof *mappings);
-    info->pMappings = mappings;
+    VkDescriptorSetAndBindingMappingEXT *mappings = pm_arena_dup(
+        copy->arena, theirs->pMappings, (size_t)theirs->mappingCount * sizeof *mappings);
     if (mappings == NULL) {
         fail(copy, PM_ERROR_MEMORY, "no memory to copy a create info");
         return;
     }
+    info->mappingCount = theirs->mappingCount;
+    info->pMappings = mappings;
     for (uint32_t i = 0; i < info->mappingCount && !copy->failed; i++)
         deepen_mapping(copy, &mappings[i]);
 }

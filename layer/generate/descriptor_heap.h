@@ -120,5 +120,7 @@ struct pm_copy; /* copy_rules.h */
  * none. */
 size_t pm_heap_structure_size(VkStructureType type);
 
-/* Makes everything of such a structure but its pNext the copy's own. Of any other: nothing. */
-void pm_heap_structure_deepen(struct pm_copy *copy, VkBaseOutStructure *item);
+/* Copies such a structure to a zeroed one, all but its sType and pNext, and makes everything the
+ * copy's own. Of any other: nothing. */
+void pm_heap_structure_copy(struct pm_copy *copy, const VkBaseInStructure *from,
+                            VkBaseOutStructure *item);

@@ -58,7 +58,8 @@ def cleared(rules, structures):
         for member in re.findall(r"->(\w+) = NULL;", body):
             if counted(members[member]):
                 found.add("%s.%s" % (name, member))
-        for whole in re.findall(r"->\w+ =\s*\((\w+)\)\{", body):
+        for zeroed in re.findall(r"memset\(&info->(\w+), 0,", body):
+            whole = next(m.type for m in structures[name].members if m.name == zeroed)
             found.update("%s.%s" % (whole, m.name) for m in structures[whole].members if m.pointers and counted(m))
     return sorted(found)
 

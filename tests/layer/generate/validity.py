@@ -23,6 +23,8 @@ HEADER = NOTICE + """#pragma once
 /* Every state that vk.xml says can be dynamic. */
 extern const VkDynamicState validity_dynamic[];
 extern const uint32_t validity_dynamic_count;
+/* What is filled has this between its members; 0 at first. */
+extern unsigned char validity_padding;
 """ + dropped.HEADER
 
 SOURCE = NOTICE + """#include "validity.h"
@@ -30,6 +32,8 @@ SOURCE = NOTICE + """#include "validity.h"
 #include <string.h>
 
 enum { COUNT = 3 }; /* elements of every array whose length is a member */
+
+unsigned char validity_padding;
 
 static const char *broken;
 
@@ -110,7 +114,13 @@ class Writer:
                 text += "    value->%s = %s;\n" % (member, "COUNT" if length == member else "4")
         for m in self.followed(structure):
             text += self.fill_pointer(structure, m)
-        return text + "}\n\n"
+        return text + self.pad(structure) + "}\n\n"
+
+    def pad(self, structure):
+        return ("    {\n        const %s *from = value;\n        %s *item = take(arena, 1, sizeof *item);\n"
+                "        memset(item, validity_padding, sizeof *item);\n%s"
+                "        memcpy(value, item, sizeof *item);\n    }\n"
+                % (structure.name, structure.name, self.copier.by_member(structure, "        ")))
 
     def fill_pointer(self, structure, m):
         if self.is_string(m):

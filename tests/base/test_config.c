@@ -278,7 +278,7 @@ static void variables_and_keys(void **state)
     size_t count = 0;
     while (pm_config_key(count))
         count++;
-    assert_int_equal(count, 61);
+    assert_int_equal(count, 62);
     assert_string_equal(pm_config_key(0), "game.name");
     assert_null(pm_config_key(count + 7));
 }

@@ -7,11 +7,12 @@
 #include <string.h>
 
 /* All large shaders together have so many times limits.synchronous_words: games make hundreds of
- * one module, by its constants. One takes at most such a part of what is left of it. */
+ * one module, by its constants. For a pipeline no more than such a part of what is left of it is
+ * there, of which it takes half as of its own shader's. */
 enum { SHADERS_WORTH = 4, MOST_OF_ALL = 4 };
 
-/* What is left of limits.synchronous_words: a pipeline takes half of it, so that the next ones of
- * the shader have some. What made_words may come to, before the last module. */
+/* A pipeline takes half of what is left to its shader of limits.synchronous_words, so that the next
+ * ones have some. What made_words may come to, before the last module. */
 static uint64_t may_come_to(const struct pm_pipeline *pipeline,
                             const struct pm_shader_record *record)
 {
@@ -61,7 +62,9 @@ static void say_ran_out(const struct pm_pipeline *pipeline, struct pm_shader_rec
                 key, there, record->batch_count);
 }
 
-/* Where a session begins with a shader's batches. */
+/* Where a pipeline begins with its shader's batches. By lot, unless there is a sampler.seed: in one
+ * session a batch may be of one pipeline alone, so that more points are counted; over sessions it
+ * is of each with the chance that any other batch has. */
 static uint32_t first_of(const struct pm_pipeline *pipeline, const struct pm_shader_record *record)
 {
     uint64_t of_key;

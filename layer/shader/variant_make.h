@@ -13,9 +13,10 @@
 
 /* A sampled draw or dispatch with this pipeline bound: the variant to bind for it, referenced for
  * the recording, or NULL when there is none yet or may be none. Where the batch whose turn it is
- * has none yet, its compile is queued and a batch stands in that had none when it was its turn.
- * Where nothing does, its shader is owed a call (owed.h), unless owing is NULL.
- * Never blocks (with debug.synchronous the variant was built when the pipeline was created). */
+ * has none yet, its compile is queued and a batch stands in that had none when it was its turn;
+ * where none is coming, any that the pipeline has. Where nothing does, its shader is owed a call
+ * (owed.h), unless owing is NULL. Never blocks (with debug.synchronous the variant was built when
+ * the pipeline was created). */
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing);
 
 /* The same for a call that was not chosen and may be taken for what its shader is owed: any variant

@@ -15,9 +15,6 @@ static uint64_t next_random(struct pm_pipelines *pipelines)
     return pm_random_mix(atomic_fetch_add(&pipelines->thinning, UINT64_C(0x9e3779b97f4a7c15)));
 }
 
-/* Batches looked at for one that stands in for another. */
-enum { STAND_INS = 16 };
-
 /* Whether each sampled call is taken. Of shaders that count occluded fragments it is when every
  * call is to be sampled. */
 static bool takes_all(const struct pm_variant *variant)
@@ -29,6 +26,23 @@ static bool takes_all(const struct pm_variant *variant)
 double pm_variant_share(const struct pm_variant *variant)
 {
     return takes_all(variant) ? 1 : 1.0 / OCCLUDED_SHARE;
+}
+
+/* The batch's variant, or the next that the pipeline has. Of a pipeline that has any all batches
+ * are looked at: those of a large shader lie far apart, and a call that goes by is owed to the
+ * shader, which its other pipelines would pay. */
+static struct pm_variant *take_any(struct pm_pipeline *pipeline,
+                                   const struct pm_shader_record *record, uint32_t index)
+{
+    if (atomic_load_explicit(&pipeline->variants, memory_order_relaxed) == 0)
+        return NULL;
+    struct pm_variant *variant = NULL;
+    for (uint32_t i = 0; !variant && i < record->batch_count; i++) {
+        if (index >= record->batch_count)
+            index = 0;
+        variant = pm_variant_take(&pipeline->batches[index++]);
+    }
+    return variant;
 }
 
 /* The variant of a batch that is due, or one that this call goes to instead. */
@@ -44,19 +58,7 @@ static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_
     if (fresh != 0)
         return pm_variant_take(&pipeline->batches[fresh - 1]);
     /* Nor where none is coming: then to the next that the pipeline has. */
-    for (uint32_t i = 1; !comes && !variant && i < record->batch_count && i <= STAND_INS; i++)
-        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
-    return variant;
-}
-
-/* The batch's variant, or the next that the pipeline has. */
-static struct pm_variant *take_any(struct pm_pipeline *pipeline,
-                                   const struct pm_shader_record *record, uint32_t index)
-{
-    struct pm_variant *variant = NULL;
-    for (uint32_t i = 0; !variant && i < record->batch_count; i++)
-        variant = pm_variant_take(&pipeline->batches[(index + i) % record->batch_count]);
-    return variant;
+    return comes ? NULL : take_any(pipeline, record, index + 1);
 }
 
 /* The same of what is recorded twice, and perhaps never again: any of the variants that the

@@ -60,19 +60,18 @@ static uint32_t sampled(VkPipeline pipeline)
     return count;
 }
 
-static void sample_all(void)
+static void sample_all(const char *batch)
 {
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_layered_sample_all("1");
     setenv("PIECEMEAL_LOG_LEVEL", "debug", 1);
-    setenv("PIECEMEAL_SAMPLER_BATCH", "all", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", batch, 1);
 }
 
 /* At the default: a driver takes seconds for each variant of such a shader. */
-static void a_large_shader_ends(void **state)
+static void ends(const char *batch)
 {
-    (void)state;
-    sample_all();
+    sample_all(batch);
     open_with(large_comp, sizeof large_comp);
     print_message("%u variants\n", made());
     assert_in_range(made(), 1, (256 << 10) / LARGE_WORDS + 1);
@@ -81,20 +80,30 @@ static void a_large_shader_ends(void **state)
     assert_int_equal(sampled(pipelines[0]), DISPATCHES);
     assert_int_equal(sampled(pipelines[1]), DISPATCHES);
     close_it();
-    size_t sessions, live;
-    assert_true(spooled_calls(NULL, &sessions, &live) > 0);
     assert_int_equal(spooled_shaders(), 1);
 }
 
-/* Nor do many of them, as of one module by its constants. */
-static void many_large_shaders_end(void **state)
+static void a_large_shader_ends(void **state)
 {
     (void)state;
+    ends("all");
+}
+
+/* As players have it: it has hundreds of batches, and the variants lie far apart. */
+static void one_of_hundreds_of_batches_ends(void **state)
+{
+    (void)state;
+    ends("8");
+}
+
+/* So do many of them, as of one module by its constants. */
+static void many_end(const char *batch)
+{
     enum { SHADERS = 12, WORDS = 64 << 10 };
     static uint32_t copy[sizeof large_comp / sizeof large_comp[0]];
     const size_t count = sizeof copy / sizeof copy[0];
     VkPipeline of[SHADERS];
-    sample_all();
+    sample_all(batch);
     setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", "65536", 1);
     setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
     open_with(counted_comp, sizeof counted_comp);
@@ -117,13 +126,24 @@ static void many_large_shaders_end(void **state)
     close_it();
 }
 
+static void many_large_shaders_end(void **state)
+{
+    (void)state;
+    many_end("all");
+}
+
+static void many_of_hundreds_of_batches_end(void **state)
+{
+    (void)state;
+    many_end("8");
+}
+
 /* With enough of them every pipeline has all, as ever. */
 static void enough_words(void **state)
 {
     (void)state;
-    sample_all();
+    sample_all("1");
     setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", "1073741824", 1);
-    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
     open_with(counted_comp, sizeof counted_comp);
     assert_int_equal(made() % PIPELINES, 0);
     assert_true(made() / PIPELINES > 1);
@@ -135,8 +155,7 @@ static void enough_words(void **state)
 static void the_next_ones_have_some(void **state)
 {
     (void)state;
-    sample_all();
-    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    sample_all("1");
     char most[16];
     snprintf(most, sizeof most, "%zu", 5 * sizeof counted_comp / sizeof counted_comp[0]);
     setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", most, 1);
@@ -150,13 +169,43 @@ static void the_next_ones_have_some(void **state)
     close_it();
 }
 
+/* Which points a pipeline counts is drawn anew in each session: else those of a shader would ever
+ * be of one pipeline alone. */
+static void each_session_begins_elsewhere(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 24 };
+    static const char of_blocks[] = " blocks\n";
+    uint32_t blocks = 0;
+    sample_all("all");
+    unsetenv("PIECEMEAL_SAMPLER_SEED");
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block,zero", 1);
+    setenv("PIECEMEAL_LIMITS_SYNCHRONOUS_WORDS", "1", 1);
+    for (int i = 0; i < SESSIONS; i++) {
+        pm_harness_open(&h, NULL);
+        const uint32_t all_before = pm_layered_logged("made a variant of shader");
+        const uint32_t before = pm_layered_logged(of_blocks);
+        VkPipeline pipeline =
+            pm_harness_compute_of(&h, counted_comp, sizeof counted_comp, h.layout);
+        assert_int_equal(pm_layered_logged("made a variant of shader") - all_before, 1);
+        blocks += pm_layered_logged(of_blocks) - before;
+        h.vk.DestroyPipeline(h.device, pipeline, NULL);
+        pm_harness_close(&h);
+    }
+    print_message("%u of %d begin with blocks\n", blocks, SESSIONS);
+    assert_in_range(blocks, 1, SESSIONS - 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         PM_LAYERED_TEST(a_large_shader_ends),
+        PM_LAYERED_TEST(one_of_hundreds_of_batches_ends),
         PM_LAYERED_TEST(many_large_shaders_end),
+        PM_LAYERED_TEST(many_of_hundreds_of_batches_end),
         PM_LAYERED_TEST(enough_words),
         PM_LAYERED_TEST(the_next_ones_have_some),
+        PM_LAYERED_TEST(each_session_begins_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

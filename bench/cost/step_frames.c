@@ -6,12 +6,14 @@
  * When a frame is shown and all of its work is done, a line goes to the descriptor that STEP_TELL
  * names, and a byte is waited for on STEP_WAIT's: '.' for one more frame, '#' for one whose picture
  * is summed up, so that its line says whether two processes drew the same; where there is no byte
- * any more the game is asked to end. What the game knows of time is made up: 20 ms a frame, and a
- * microsecond each time it asks, so that a loop that waits ends. Random numbers begin alike.
+ * any more the game is asked to end. What gettimeofday says is made up: 20 ms a frame, and a
+ * microsecond each time it is asked, so that a loop that waits ends. Other clocks go on as they
+ * are: this is for games that keep time by that one, as OpenArena does. Random numbers begin alike.
  *
  * Thread safety: the game shows frames on one thread; it may ask for the time on any.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -89,6 +91,25 @@ static int descriptor(const char *name)
     return text != NULL ? atoi(text) : -1;
 }
 
+/* Both go on when a signal comes between. */
+static bool tell_picture(int tell, uint64_t picture)
+{
+    int told;
+    do
+        told = dprintf(tell, "%016llx\n", (unsigned long long)picture);
+    while (told < 0 && errno == EINTR);
+    return told >= 0;
+}
+
+static bool wait_for_byte(int wait, char *asked)
+{
+    ssize_t got;
+    do
+        got = read(wait, asked, 1);
+    while (got < 0 && errno == EINTR);
+    return got == 1;
+}
+
 void SDL_GL_SwapWindow(void *window)
 {
     static char asked = '.';
@@ -103,7 +124,7 @@ void SDL_GL_SwapWindow(void *window)
     const int wait = descriptor("STEP_WAIT"), tell = descriptor("STEP_TELL");
     if (wait < 0 || tell < 0 || ends)
         return;
-    if (dprintf(tell, "%016llx\n", (unsigned long long)picture) < 0 || read(wait, &asked, 1) != 1) {
+    if (!tell_picture(tell, picture) || !wait_for_byte(wait, &asked)) {
         ends = true;
         kill(getpid(), SIGTERM);
     }

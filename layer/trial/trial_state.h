@@ -63,8 +63,10 @@ struct trial_track {
     _Atomic int64_t charged;
     _Atomic uint32_t unmeasured, sides;
     struct trial_pair pending[TRIAL_PENDING];
-    uint32_t warm_from; /* the first pair after that in which the latest pipeline that took part was
-                           used first; under the lock */
+    /* The first pair that is measured: when a pipeline last took part, the whole pair that followed
+     * was left out. With one pipeline its first use is there; of several another one may have
+     * been used then. Under the lock. */
+    uint32_t warm_from;
     struct pm_use_cost cost; /* of what `costs` is; the poller's, both */
     uint64_t costs;
 };

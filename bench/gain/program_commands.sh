@@ -42,6 +42,8 @@ source=testsrc2=size=$size:rate=25
 small=testsrc2=size=${PM_SMALL:-320x180}:rate=25
 upload=format=yuv420p,hwupload
 download=hwdownload,format=yuv420p
+# What is run where none is named. Others are run by name alone: vkcube, those with a user shader, and ffmpeg-deband, which has
+# the kinds of shaders that ffmpeg-libplacebo has, but cheaper ones, of which contests end sooner.
 programs=(mpv-gpu-next mpv-gpu ffmpeg-libplacebo ffmpeg-gblur ffmpeg-chromaber ffmpeg-scale ffmpeg-overlay ffmpeg-blend
     glmark2-zink)
 set_command() {

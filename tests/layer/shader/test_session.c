@@ -152,8 +152,14 @@ static void every_shader_of_every_level(void **state)
     const double rate = rate_of(&executed.counts) / P, settled_rate = rate_of(&settled) / P;
     print_message("sampled: %.4f of p, of %lu calls; behind the first seconds of levels %.4f\n",
                   rate, (unsigned long)executed.counts.draws, settled_rate);
-    /* Also where most pipelines have no variant: others of their shader are sampled for them. */
-    assert_true(settled_rate > 0.95 && settled_rate < 1.05);
+    /* Also where most pipelines have no variant: others of their shader are sampled for them. What
+     * the first seconds missed is paid behind them (owed.h), and no more than that. */
+    const struct drawn first = {executed.counts.draws - settled.draws,
+                                executed.counts.sampled - settled.sampled};
+    const double missed = P * (double)first.draws - (double)first.sampled;
+    const double more = (double)settled.sampled - P * (double)settled.draws;
+    assert_true(settled_rate > 0.95);
+    assert_true(more < missed + 0.05 * P * (double)settled.draws);
     /* How long variants take is the machine's business. */
     assert_true(rate > 0.75 && rate < 1.05);
 }
@@ -198,6 +204,8 @@ static void levels_that_are_recorded_once(void **state)
     pm_harness_close(&h);
     const double rate = rate_of(&executed.counts) / P;
     print_message("sampled: %.3f of p\n", rate);
+    /* One session of five levels, each off by some 0.06: how close the rate is over sessions
+     * every_shader_over_sessions says. */
     assert_true(rate > 0.9 && rate < 1.1);
 }
 
@@ -250,9 +258,11 @@ static void every_shader_over_sessions(void **state)
     const double error = sqrt((squares / SESSIONS - mean * mean) / (SESSIONS - 1));
     print_message("sampled: once %.4f of p (95 %%: %.3f to %.3f), anew %.4f\n", mean,
                   mean - 2 * error, mean + 2 * error, of_anew);
-    /* As close as so many sessions can tell, in all but one of some thousand tests. */
-    assert_true(error < 0.02);
+    /* As close as so many sessions can tell, in all but one of some thousand tests, and within 5 %
+     * in any case. */
+    assert_true(error < 0.015);
     assert_true(fabs(mean - 1) < 3.3 * error);
+    assert_true(mean > 0.95 && mean < 1.05);
     assert_true(of_anew > 0.95 && of_anew < 1.05);
 }
 

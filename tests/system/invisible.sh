@@ -38,7 +38,7 @@ client_run "$scratch/with"
 expect_sampled
 if ! diff -rq "$scratch/without" "$scratch/with"; then
     # What is looked at for zeros has one use more, and a driver may round otherwise what is used once (HAZARDS 3; seen
-    # on lavapipe 22): by a unit or so, in few pixels.
+    # on lavapipe 22): by a unit, in few pixels.
     [ "${client_near-}" = yes ] && "$(dirname "$0")/near.py" "$scratch/without" "$scratch/with" ||
         fail "$client draws something else with us"
 fi

@@ -7,7 +7,8 @@
  * and its shader is owed it (owed.h).
  *
  * Of a call that a recording holds twice it is counted when a submission is to run the variant's
- * (frame/predicated.h), of others when they are recorded.
+ * (frame/predicated.h), of others when they are recorded. Where the game keeps a recording that
+ * holds none twice no later call can make up for one, and so few are chosen that none waits.
  *
  * Thread safety: any thread, without a lock.
  */

@@ -103,12 +103,16 @@ enum outcome {
     LATER,  /* it would be one first draw too many */
 };
 
-static enum outcome decide(struct pm_variant *variant, struct pm_shader_record *record)
+/* may_wait: another call makes up for this one. */
+static enum outcome decide(struct pm_variant *variant, struct pm_shader_record *record,
+                           bool may_wait)
 {
     struct pm_pipelines *pipelines = variant->device->pipelines;
     if (!takes_all(variant) && next_random(pipelines) % OCCLUDED_SHARE != 0)
         return LET_BY;
-    if (!pm_first_draws_allow(&pipelines->first_draws, variant))
+    if (!may_wait)
+        atomic_store_explicit(&variant->drawn, true, memory_order_relaxed);
+    else if (!pm_first_draws_allow(&pipelines->first_draws, variant))
         return LATER;
     if (!atomic_load_explicit(&record->told, memory_order_relaxed))
         atomic_store_explicit(&record->told, true, memory_order_relaxed);
@@ -146,7 +150,7 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_ow
     if (atomic_load_explicit(&pipeline->missed, memory_order_relaxed) > 0)
         pm_pipeline_owe_missed(pipeline, record);
     struct pm_variant *variant = choose(pipeline, record);
-    const enum outcome outcome = variant ? decide(variant, record) : LATER;
+    const enum outcome outcome = variant ? decide(variant, record, owing != NULL) : LATER;
     if (outcome == COUNTED)
         return variant;
     pm_variant_release(variant);
@@ -168,7 +172,7 @@ struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct 
         pm_owed_draw(&record->owed, owing->when, random)
             ? take_any(pipeline, record, pm_shader_sampler_next(record->sampler))
             : NULL;
-    const enum outcome outcome = variant ? decide(variant, record) : LATER;
+    const enum outcome outcome = variant ? decide(variant, record, true) : LATER;
     if (outcome != LATER)
         pm_owed_pay(&record->owed);
     if (outcome == COUNTED)

@@ -44,10 +44,11 @@ static void add_now(const struct pm_block_counts *c, uint32_t unit, struct pm_ir
     pm_counting_add_at(counting, b, c->slot, first, uint_of(c, 1));
     const bool all = c->counts_lanes[unit];
     struct pm_ir_def *more =
-        all ? build_not(c, full) : build_bool(c, SpvOpLogicalAnd, whole, build_not(c, c->is_full));
+        all ? build_not(c, full) : build_bool(c, SpvOpLogicalNotEqual, whole, full);
     struct pm_ir_block *merge = pm_ir_build_if(b, more, true, NULL);
-    struct pm_ir_def *second =
-        build_select(c, whole, uint_of(c, 2 * units(c) + unit), uint_of(c, 3 * units(c) + unit));
+    struct pm_ir_def *second = uint_of(c, 2 * units(c) + unit);
+    if (all)
+        second = build_select(c, whole, second, uint_of(c, 3 * units(c) + unit));
     pm_counting_add_at(counting, b, c->slot, second, lanes);
     pm_ir_build_end_if(b, merge);
 }

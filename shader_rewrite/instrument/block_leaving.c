@@ -166,19 +166,7 @@ static struct item build_item(const struct pm_block_counts *c, const struct leav
     return item;
 }
 
-/* The units whose lanes follow. */
-static uint32_t following(const struct pm_block_counts *c, const struct leavers *l, uint32_t word)
-{
-    uint32_t bits = 0;
-    (void)l;
-    for (uint32_t bit = 0; bit < PM_BLOCK_MARK_BITS && word * PM_BLOCK_MARK_BITS + bit < units(c);
-         bit++)
-        bits |= (uint32_t)!c->counts_lanes[word * PM_BLOCK_MARK_BITS + bit] << bit;
-    return bits;
-}
-
-static void add_item(const struct pm_block_counts *c, const struct leavers *l,
-                     const struct item *item)
+static void add_item(const struct pm_block_counts *c, const struct item *item)
 {
     const struct pm_counting *counting = &c->instrument->counting;
     struct pm_ir_builder *b = &c->instrument->builder;
@@ -195,11 +183,8 @@ static void add_item(const struct pm_block_counts *c, const struct leavers *l,
         return;
     }
     pm_counting_add_at(counting, b, c->slot, index, item->times);
-    struct pm_ir_def *no_more = full;
-    if (part && c->instrument->info->flow)
-        no_more = build_or(
-            c, full, build_bool(c, SpvOpLogicalAnd, part, is_one_of(c, item->unit, following, l)));
-    struct pm_ir_block *merge = pm_ir_build_if(b, no_more, false, NULL);
+    /* Of what follows from others, too: to ask which that is takes longer than the one atomic. */
+    struct pm_ir_block *merge = pm_ir_build_if(b, full, false, NULL);
     struct pm_ir_def *group = uint_of(c, 2 * units(c));
     if (part)
         group = build_select(c, part, uint_of(c, 3 * units(c)), group);
@@ -242,7 +227,7 @@ static void add_all(const struct pm_block_counts *c, const struct leavers *l)
     const struct item item = build_item(c, l, number);
     struct pm_ir_block *added =
         pm_ir_build_if(b, build_bool(c, SpvOpINotEqual, item.times, uint_of(c, 0)), true, NULL);
-    add_item(c, l, &item);
+    add_item(c, &item);
     pm_ir_build_end_if(b, added);
     pm_ir_build_branch(b, again);
     *b = (struct pm_ir_builder){module, again, NULL};

@@ -13,7 +13,7 @@
 
 /* By pipeline: with a variant that may stand anywhere, the words that a folded one watches, whether
  * there is an instrumented one, and the lot by which recordings hold calls of it twice. */
-static const bool has_best[PIPELINES] = {[1] = true, [3] = true};
+static const bool has_best[PIPELINES] = {[WITH_BEST] = true, [3] = true};
 static const uint32_t watched[PIPELINES] = {[2] = 0x6, [3] = 0xc, [4] = 0x10};
 static const bool is_instrumented[PIPELINES] = {[1] = true, [2] = true, [3] = true, [4] = true};
 static const double lots[PIPELINES] = {[1] = 0.5, [2] = 1, [3] = 0.5};

@@ -13,6 +13,7 @@
 enum {
     BUFFERS = 5,
     PIPELINES = 5,
+    WITH_BEST = 1,       /* one that has a variant that may stand anywhere */
     UNKNOWN = PIPELINES, /* one more, that the layer knows nothing of */
     WORDS = 6,           /* of push constants */
     OTHER_WORDS = 4,     /* of the other layout */

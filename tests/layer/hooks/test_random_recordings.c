@@ -246,10 +246,30 @@ static void only_what_may_stand_is_bound(void **unused)
     }
 }
 
+/* A thread has said that all recordings are to be known, and not swapped the hooks yet, as another
+ * one finds the same: what begins behind that is known. */
+static void recordings_are_known_behind_another_thread(void **unused)
+{
+    (void)unused;
+    const struct world_options options = {.seed = 1};
+    world_open(&options, false);
+    pm_binds_set(&device, PM_BINDS_CAREFUL, PM_BINDS_CAREFUL);
+    pm_registry_be_careful(&device);
+    struct recording *recording = recording_of(buffers[0]);
+    const VkCommandBufferBeginInfo info = {.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    assert_int_equal(pm_BeginCommandBuffer(buffers[0], &info), VK_SUCCESS);
+    bind(recording, buffers[0], PM_GRAPHICS, WITH_BEST);
+    assert_int_equal(recording->bound[PM_GRAPHICS], handle_of(WITH_BEST) + BEST);
+    pm_CmdBeginQuery(buffers[0], (VkQueryPool)(uintptr_t)1, 0, 0);
+    assert_int_equal(recording->bound[PM_GRAPHICS], handle_of(WITH_BEST));
+    world_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_what_may_stand_is_bound),
+        cmocka_unit_test(recordings_are_known_behind_another_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

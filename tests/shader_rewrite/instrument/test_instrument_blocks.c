@@ -106,64 +106,6 @@ static void test_corpus(void **state)
     corpus_finish(&corpus);
 }
 
-/* Instructions of the functions, where all blocks are counted. flow: which lanes follow; NULL:
- * none.
- */
-static uint32_t instructions(const struct corpus_file *file, struct pm_instrument_info info,
-                             const struct pm_flow_points *flow)
-{
-    struct pm_instrumented out;
-    struct pm_error error = {0};
-    uint32_t count = 0;
-    info.flow = flow;
-    if (!pm_instrument_blocks(file->words, file->count, &info, &out, &error))
-        fail_msg("%s: %s", file->name, error.message);
-    for (size_t at = 5; at < out.words.count; at += out.words.data[at] >> 16)
-        count += count > 0 || (out.words.data[at] & 0xffff) == SpvOpFunction;
-    pm_instrumented_finish(&out);
-    return count;
-}
-
-/* Lanes that follow take instructions off, and add none in any shader: so it is never dearer. */
-static void test_following_adds_nothing(void **state)
-{
-    (void)state;
-    struct corpus corpus;
-    uint64_t with = 0, without = 0;
-    corpus_load(&corpus);
-    for (size_t i = 0; i < corpus.count; i++) {
-        const struct corpus_file *file = &corpus.files[i];
-        struct pm_flow_points flow;
-        struct pm_error error = {0};
-        if (!is_stage(file))
-            continue;
-        if (!pm_points_flow(file->words, file->count, NULL, &flow, &error))
-            fail_msg("%s: %s", file->name, error.message);
-        uint32_t *all = malloc((flow.space + 1u) * sizeof(*all));
-        assert_non_null(all);
-        for (uint32_t p = 0; p < flow.space; p++)
-            all[p] = p;
-        for (int way = 0; way < 4; way++) {
-            struct pm_instrument_info info = info_for(file, all, flow.space);
-            info.subgroup_arithmetic = way & 1;
-            info.sums_outlive_loops = way & 2;
-            const uint32_t follow = instructions(file, info, &flow);
-            const uint32_t each = instructions(file, info, NULL);
-            if (follow > each)
-                fail_msg("%s, way %d: %u instructions where lanes follow, %u in all blocks",
-                         file->name, way, follow, each);
-            with += follow;
-            without += each;
-        }
-        free(all);
-        pm_flow_points_finish(&flow);
-    }
-    corpus_finish(&corpus);
-    printf("instructions where lanes follow: %.4f of those in all blocks\n",
-           (double)with / (double)without);
-    assert_true(with < without);
-}
-
 /* An instrumented module of the corpus, read again; all points, or none. */
 struct result {
     struct pm_instrumented out;
@@ -622,12 +564,17 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_corpus),           cmocka_unit_test(test_following_adds_nothing),
-        cmocka_unit_test(test_original_is_kept), cmocka_unit_test(test_version_and_addressing),
-        cmocka_unit_test(test_helper_lanes),     cmocka_unit_test(test_memory_model),
-        cmocka_unit_test(test_early_tests),      cmocka_unit_test(test_spec_ids_are_unused),
-        cmocka_unit_test(test_totals),           cmocka_unit_test(test_lanes_note_by_themselves),
-        cmocka_unit_test(test_many_places),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_corpus),
+        cmocka_unit_test(test_original_is_kept),
+        cmocka_unit_test(test_version_and_addressing),
+        cmocka_unit_test(test_helper_lanes),
+        cmocka_unit_test(test_memory_model),
+        cmocka_unit_test(test_early_tests),
+        cmocka_unit_test(test_spec_ids_are_unused),
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_lanes_note_by_themselves),
+        cmocka_unit_test(test_many_places),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""count_processor.py [--frames N] [--skip N] [--settle N] [--ways LIST] [--batch LIST] [--p LIST]
+"""count_processor.py [--instructions] [--frames N] [--skip N] [--settle N] [--ways LIST] [--batch LIST] [--p LIST]
                    [--variants N] [--pairs N] SCENE SIZE BUILD [BUILD…] [-- COMMAND…]
 
 Processor time a frame takes more while every draw and dispatch is sampled, where other programs keep the machine so
@@ -18,6 +18,10 @@ is, frames take a hundredth of that; with --p 0.1 the next call mostly is the ga
 --settle N frames are drawn first until N in a row had no first use of a variant, since lavapipe compiles it then. It
 forgets what it compiled where several hundred variants are large ones; --variants: no more than so many are made. --pairs:
 each is measured by so many processes, which sample other calls (sampler.seed).
+
+--instructions: counts what is executed in so many frames instead, by callgrind, of all threads, also what compiles then.
+Without the layer that is the same each time but for a thousandth; with it, runs differed by half a percent. Few frames
+take minutes.
 
 The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that asks for it (LP_NUM_THREADS=0).
 """
@@ -58,7 +62,7 @@ def side(options, how, seed):
     number = f", {seed}" if options.pairs > 1 else ""
     return stepped.make(options, f"{build}, {what}, p = {p}, b = {batch}{number}", build,
                         SETS + (f"sampler.seed={seed}", f"limits.variants={options.variants}",
-                                f"sampler.api_probability={p}", f"sampler.batch={batch}") + sets)
+                                f"sampler.api_probability={p}", f"sampler.batch={batch}") + sets, options.instructions)
 
 
 def settle(options, runs):
@@ -82,23 +86,16 @@ def first_cost(run, without, more):
         / max(sum(run.first), 1)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--frames", type=int, default=40)
-    parser.add_argument("--skip", type=int, default=4)
-    parser.add_argument("--ways", type=lambda text: text.split(","), default=["all", "follow"])
-    parser.add_argument("--p", default="1")
-    parser.add_argument("--batch", default="all")
-    parser.add_argument("--settle", type=int, default=0)
-    parser.add_argument("--variants", type=int, default=4096)
-    parser.add_argument("--pairs", type=int, default=1)
-    options = stepped.parse(parser)
-    runs = [stepped.make(options, "no layer"), stepped.make(options, "no layer, again")]
-    runs += [side(options, (build, way, p, batch), seed) for build in options.builds for way in options.ways
-             for p in options.p.split(",") for batch in options.batch.split(",") for seed in range(1, options.pairs + 1)]
-    settle(options, runs)
-    for run in runs:
-        run.begin()
+def count_instructions(options, runs):
+    counts = [run.executed(options.frames) for run in runs]
+    stepped.draw_same(runs)
+    print(f"{options.scene} {options.size}: {counts[0]:.2f} million instructions a frame without the layer")
+    for run, count in zip(runs[1:], counts[1:]):
+        print(f"{run.name}: {count:.2f} million, {100 * (count / counts[0] - 1):+.2f} %; "
+              f"{run.uses() - run.known_uses} first uses")
+
+
+def measure_time(options, runs):
     for _ in range(options.frames):
         for run in random.sample(runs, len(runs)):
             run.measure()
@@ -117,6 +114,27 @@ def main():
         print(f"{run.name}: {median:+.1f} % ({low:+.1f} to {high:+.1f}), median {least:+.1f} to {most:+.1f}, "
               f"{len(more)} frames, together {together:+.1f} %; {sum(run.first)} first uses, "
               f"{first_cost(run, without, median):+.0f} ms each")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--frames", type=int, default=40)
+    parser.add_argument("--skip", type=int, default=4)
+    parser.add_argument("--ways", type=lambda text: text.split(","), default=["all", "follow"])
+    parser.add_argument("--p", default="1")
+    parser.add_argument("--batch", default="all")
+    parser.add_argument("--settle", type=int, default=0)
+    parser.add_argument("--variants", type=int, default=4096)
+    parser.add_argument("--pairs", type=int, default=1)
+    options = stepped.parse(parser)
+    runs = [stepped.make(options, name, callgrind=options.instructions) for name in ("no layer", "no layer, again")]
+    runs += [side(options, (build, way, p, batch), seed) for build in options.builds for way in options.ways
+             for p in options.p.split(",") for batch in options.batch.split(",") for seed in range(1, options.pairs + 1)]
+    settle(options, runs)
+    for run in runs:
+        run.begin()
+    (count_instructions if options.instructions else measure_time)(options, runs)
     for run in runs:
         run.end()
 

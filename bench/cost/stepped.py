@@ -1,8 +1,8 @@
-"""Programs that draw a frame when they are told to, and the processor time that each takes of them.
+"""Programs that draw a frame when told to, and the processor time or the instructions that each takes of them.
 
 A scene of ours (examples/, --step), or a game that draws with OpenGL by SDL 2, which step_frames.c makes wait and draw the
-same frames each time. What belongs to a session is a temporary folder's. The layer's compile threads do not count: a
-player's have a share of their own (limits.background_share). lavapipe draws on the thread that asks for it
+same frames each time. What belongs to a session is a temporary folder's. Of time the layer's compile threads do not
+count: a player's have a share of their own (limits.background_share). lavapipe draws on the thread that asks for it
 (LP_NUM_THREADS=0).
 """
 import os
@@ -14,25 +14,33 @@ import tempfile
 
 COMPILES = "piecemeal"  # what layer/core/compiler.c calls its threads
 MOST_SECONDS = 300  # for one frame, in which a level may be loaded and variants compiled
+MOST_COUNTED_SECONDS = 3600  # likewise, under callgrind
 PRELOAD = "{preload}"  # where in a game's command what is preloaded goes: piecemeal itself does without
 
 
 class Run:
-    """A scene that draws when told to; with a build tree, with its layer and what is set of it."""
+    """A scene that draws when told to; with a build tree, with its layer and what is set of it; or under callgrind."""
 
-    def __init__(self, name, command, build=None, sets=()):
+    def __init__(self, name, command, build=None, sets=(), callgrind=False):
         self.name, self.times, self.first = name, [], []
         self.folder = tempfile.TemporaryDirectory(prefix="piecemeal-bench-")
         self.log = pathlib.Path(self.folder.name, "log")
         environment = dict(os.environ, LP_NUM_THREADS="0", HOME=self.folder.name)
         for kind in ("DATA", "CONFIG", "CACHE", "STATE"):
             environment[f"XDG_{kind}_HOME"] = os.path.join(self.folder.name, kind.lower())
+        self.most_seconds = MOST_COUNTED_SECONDS if callgrind else MOST_SECONDS
+        if callgrind:
+            # The game itself may be started by others. Nothing is counted until it is asked for.
+            at = command.index(PRELOAD) + 1 if PRELOAD in command else 0
+            command = [*command[:at], "valgrind", "--tool=callgrind", "--trace-children=yes",
+                       "--instr-atstart=no", "--smc-check=all-non-file",
+                       f"--callgrind-out-file={self.folder.name}/executed.%p", *command[at:]]
         command = list(command)
         if build:
             words = [word for one in (*sets, "log.level=debug", f"log.file={self.log}") for word in ("--set", one)]
             command = [str(build / "tools/piecemeal"), "run", *words, "--", *command]
         self.start(command, environment)
-        self.known, self.known_uses, self.draws_in = {}, 0, None
+        self.known, self.known_uses, self.draws = {}, 0, None
 
     def start(self, command, environment):
         self.process = subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -45,7 +53,7 @@ class Run:
 
     def drawn(self):
         """Waits for the frame, of which there is one at a time; what its line says."""
-        if not select.select([self.told], [], [], MOST_SECONDS)[0]:
+        if not select.select([self.told], [], [], self.most_seconds)[0]:
             self.process.terminate()
             raise SystemExit(f"{self.name}: draws no frame")
         line = self.told.readline()
@@ -71,16 +79,19 @@ class Run:
             uses, since = found, since + 1 if found == uses else 0
         return drawn
 
+    def program(self):
+        """The process that draws."""
+        if self.draws is None:
+            below = [self.process.pid]
+            while below:
+                self.draws = int(below[0])
+                below = pathlib.Path(f"/proc/{self.draws}/task/{self.draws}/children").read_text().split()
+        return self.draws
+
     def threads(self):
         """Nanoseconds of processor time by thread, of the program that draws."""
-        if self.draws_in is None:
-            pid, below = self.process.pid, [self.process.pid]
-            while below:
-                pid = int(below[0])
-                below = pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-            self.draws_in = pathlib.Path(f"/proc/{pid}/task")
         times = {}
-        for thread in self.draws_in.iterdir():
+        for thread in pathlib.Path(f"/proc/{self.program()}/task").iterdir():
             try:
                 if (thread / "comm").read_text().strip() != COMPILES:
                     times[thread.name] = int((thread / "schedstat").read_text().split()[0])
@@ -108,6 +119,27 @@ class Run:
         self.spent()
         self.known_uses = self.uses()
 
+    def executed(self, frames):
+        """Millions of instructions a frame, of all threads, over so many frames that are drawn for it."""
+        def tell(what):
+            told = subprocess.run(["callgrind_control", what, str(self.program())], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True)
+            if told.returncode:
+                raise SystemExit(f"{self.name}: {told.stdout}")
+
+        tell("--instr=on")
+        for _ in range(frames):
+            self.draw()
+        tell("--dump")
+        tell("--instr=off")
+        counted = 0
+        for file in pathlib.Path(self.folder.name).glob(f"executed.{self.program()}.*"):
+            counted += sum(int(line.split()[1]) for line in file.read_text().splitlines() if line.startswith("totals:"))
+            file.unlink()
+        if not counted:
+            raise SystemExit(f"{self.name}: callgrind counted nothing")
+        return counted / frames / 1e6
+
     def end(self):
         self.tells.close()
         self.process.wait()
@@ -118,9 +150,9 @@ class Run:
 class Game(Run):
     """A game that step_frames.c makes wait: its command, in which {folder} is the session's own."""
 
-    def __init__(self, name, command, library, build=None, sets=()):
+    def __init__(self, name, command, library, build=None, sets=(), callgrind=False):
         self.library = library
-        super().__init__(name, [PRELOAD, *command], build, sets)
+        super().__init__(name, [PRELOAD, *command], build, sets, callgrind)
         self.drawn()  # its first frame, unasked
 
     def start(self, command, environment):
@@ -146,18 +178,20 @@ def draw_all(runs, what=b"."):
 
 
 def draw_same(runs):
-    """A frame of each, which is to be the same picture; scenes of ours say no sum."""
+    """A frame of each, which is to be the same picture; none of scenes of ours, which say no sum."""
+    if not all(isinstance(run, Game) for run in runs):
+        return
     pictures = set(draw_all(runs, b"#"))
-    if len(pictures) > 1 and any(isinstance(run, Game) for run in runs):
+    if len(pictures) > 1:
         raise SystemExit(f"they do not draw the same: {len(pictures)} pictures of {len(runs)} processes")
 
 
-def make(options, name, build=None, sets=()):
+def make(options, name, build=None, sets=(), callgrind=False):
     """The scene or game of the options (parse)."""
     if options.command:
-        return Game(name, options.command, options.builds[-1] / "bench/step_frames.so", build, sets)
+        return Game(name, options.command, options.builds[-1] / "bench/step_frames.so", build, sets, callgrind)
     scene = [str(options.builds[-1] / f"examples/piecemeal-{options.scene}"), "--size", options.size, "--step"]
-    return Run(name, scene, build, sets)
+    return Run(name, scene, build, sets, callgrind)
 
 
 def parse(parser):

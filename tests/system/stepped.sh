@@ -27,3 +27,10 @@ fi
 says "$scratch/differs" "^they do not draw the same: "
 run_quietly "$scratch/kept" "$cost/kept_processor.py" --frames 4 --skip 2 --size 16x16 postprocess "$PM_BUILD"
 says "$scratch/kept" "^p = 1: .* [1-9][0-9]* calls twice$"
+
+need valgrind vgdb callgrind_control
+run_quietly "$scratch/instructions" "$cost/count_processor.py" --instructions --ways window --frames 2 --skip 2 game - \
+    "$PM_BUILD" -- env "$PM_BUILD/tests/system/stepped_game" works
+says "$scratch/instructions" "^game -: [2-9]\.[0-9]+ million instructions a frame without the layer$"
+says "$scratch/instructions" "^no layer, again: [2-9]\.[0-9]+ million, [+-]0\.[0-9]+ %; 0 first uses$"
+says "$scratch/instructions" "a window, p = 1, b = all: [2-9]\.[0-9]+ million, [+-]0\.[0-9]+ %; 0 first uses$"

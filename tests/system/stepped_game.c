@@ -1,7 +1,8 @@
 /*
  * A game for bench/cost/step_frames.c: it shows frames without an end, whose picture is the time
  * and a random number of those that begin with the process's id. "differs": and the process's id.
- * "compiles": a thread that is called as the layer's compile threads are never rests.
+ * "compiles": a thread that is called as the layer's compile threads are never rests. "works": each
+ * frame takes a million turns of a loop.
  */
 #include "stepped_sdl.h"
 
@@ -31,6 +32,9 @@ int main(int argc, char **argv)
     srand((unsigned)getpid());
     for (;;) {
         struct timeval now;
+        if (strcmp(what, "works") == 0)
+            for (volatile int turn = 0; turn < 1000000; turn = turn + 1)
+                continue;
         gettimeofday(&now, NULL);
         const int shown[2] = {(int)(now.tv_sec * 1000000 + now.tv_usec),
                               strcmp(what, "differs") == 0 ? (int)getpid() : rand()};

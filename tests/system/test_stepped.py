@@ -2,6 +2,7 @@
 """bench/cost/stepped.py, step_frames.c and window_processor.py with a game of two pixels: test_stepped.py SOURCE BUILD"""
 import math
 import pathlib
+import shutil
 import sys
 import time
 import unittest
@@ -14,9 +15,9 @@ import window_processor  # noqa: E402
 LIBRARY = BUILD / "bench/step_frames.so"
 
 
-def games(*arguments, count=2):
-    return [stepped.Game(f"game {i}", [str(BUILD / "tests/system/stepped_game"), *arguments], LIBRARY)
-            for i in range(count)]
+def games(*arguments, count=2, callgrind=False):
+    return [stepped.Game(f"game {i}", [str(BUILD / "tests/system/stepped_game"), *arguments], LIBRARY,
+                         callgrind=callgrind) for i in range(count)]
 
 
 class Steps(unittest.TestCase):
@@ -48,13 +49,23 @@ class Steps(unittest.TestCase):
         run = self.runs[0]
         run.draw()
         run.spent()
-        threads = list(run.draws_in.iterdir())
+        threads = list(pathlib.Path(f"/proc/{run.program()}/task").iterdir())
         own = next(thread for thread in threads if (thread / "comm").read_text().strip() == "piecemeal")
         begun = int((own / "schedstat").read_text().split()[0])
         while int((own / "schedstat").read_text().split()[0]) - begun < 300_000_000:
             time.sleep(0.02)
         run.measure()
         self.assertLess(run.times[0], 100)
+
+    @unittest.skipUnless(shutil.which("callgrind_control"), "callgrind is not installed")
+    def test_instructions_of_the_frames_alone(self):
+        self.runs = games("works", callgrind=True)
+        once, often = self.runs[0].executed(1), self.runs[1].executed(4)
+        self.assertGreater(once, 2)
+        self.assertLess(once, 12)  # of a million turns
+        self.assertAlmostEqual(often / once, 1, delta=0.001)
+        self.runs[0].draw()
+        self.assertAlmostEqual(self.runs[0].executed(2) / once, 1, delta=0.001)
 
     def test_it_ends_when_it_is_not_told_to_draw(self):
         run = games(count=1)[0]

@@ -4,9 +4,11 @@
 #include "base/json_text.h"
 #include "base/shared_name.h"
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { LONGEST_VARIABLE = 128, LONGEST_LIST = 256, MOST_ELEMENTS = 16 };
@@ -209,10 +211,13 @@ static bool load_if_there(struct pm_config *config, const char *path, struct pm_
 {
     if (!path)
         return pm_fail(error, PM_ERROR_MEMORY, "no place for the configuration");
-    return access(path, F_OK) != 0 || pm_config_load_file(config, path, error);
+    struct stat status;
+    const bool absent = lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR);
+    return absent || pm_config_load_file(config, path, error);
 }
 
-/* Of the name that it shares with others nothing but a consent that is withheld. */
+/* Of the name that it shares with others nothing but a consent that is withheld. A file that cannot
+ * be read may be what withholds it. */
 static bool inherit_consent(struct pm_config *config, const char *game, struct pm_error *error)
 {
     if (pm_shared_name_in(game) == 0)
@@ -221,7 +226,7 @@ static bool inherit_consent(struct pm_config *config, const char *game, struct p
     pm_config_init(&shared);
     char *path = pm_config_shared_path(game);
     const bool loaded = load_if_there(&shared, path, error);
-    config->consent_withheld |= shared.consent_withheld;
+    config->consent_withheld |= !loaded || shared.consent_withheld;
     free(path);
     pm_config_finish(&shared);
     return loaded;
@@ -230,9 +235,11 @@ static bool inherit_consent(struct pm_config *config, const char *game, struct p
 static bool load_own_file(struct pm_config *config, const char *game, struct pm_error *error)
 {
     char *own = pm_config_game_path(game);
-    const bool loaded = load_if_there(config, own, error) && inherit_consent(config, game, error);
+    /* Also where its own file is bad, which another config may stand for. */
+    const bool inherited = inherit_consent(config, game, error);
+    const bool loaded = load_if_there(config, own, inherited ? error : NULL);
     free(own);
-    return loaded;
+    return loaded && inherited;
 }
 
 bool pm_config_load_game(struct pm_config *config, const char *game, struct pm_error *error)

@@ -387,9 +387,9 @@ static void of_a_shared_name_a_consent_is_withheld_and_nothing_else(void **state
     static const struct {
         const char *name, *text;
     } files[] = {
-        {"wgpu", file},    {"hl2.exe", file}, {"Maze", file},
-        {"Dungeon", file}, {"bgfx", granted}, {"wgpu%20%28maze%29", granted},
-        {"godot", bad},
+        {"wgpu", file},    {"hl2.exe", file},          {"Maze", file},
+        {"Dungeon", file}, {"bgfx", granted},          {"wgpu%20%28maze%29", granted},
+        {"godot", bad},    {"wgpu%20%28cave%29", bad},
     };
     char folder[64], path[256];
     struct pm_error error = {0};
@@ -420,8 +420,21 @@ static void of_a_shared_name_a_consent_is_withheld_and_nothing_else(void **state
         pm_config_init(&config);
         assert_false(load(&config, "godot (maze)", &error));
         assert_non_null(strstr(error.message, "godot.json:1:"));
+        assert_true(config.consent_withheld);
+        pm_config_finish(&config);
+        /* Where its own cannot be read another config may stand for that, but not for this. */
+        pm_config_init(&config);
+        assert_false(load(&config, "wgpu (cave)", &error));
+        assert_non_null(strstr(error.message, "cave"));
+        assert_true(config.consent_withheld);
         pm_config_finish(&config);
     }
+    snprintf(path, sizeof(path), "%s/piecemeal/away.json", folder);
+    assert_int_equal(symlink("/nonexistent/away.json", path), 0);
+    struct pm_config away;
+    pm_config_init(&away);
+    assert_false(pm_config_load_game(&away, "away", &error));
+    pm_config_finish(&away);
     unsetenv("XDG_CONFIG_HOME");
     temporary_remove(folder);
 }

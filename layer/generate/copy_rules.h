@@ -1,10 +1,9 @@
 /*
  * What the generated deep copies (deep_copy.h) cannot know from vk.xml: members that the
  * specification says are ignored, in which applications leave garbage. Each rule gets a structure
- * that was copied by value, before any of its pointers is followed, and clears those that must not
- * be: with its count, or with zeroes in its place where the count or the array has to stay; and the
- * handles that a copy that shares is without. The
- * graphics pipeline's rule comes first and leaves what the others need in struct pm_copy. Source:
+ * that was copied by its members, before any of its pointers is followed, and clears those that must
+ * not be: with its count, or with a fixed array in its place where the count or the array has to
+ * stay; and the handles that a copy that shares is without. The graphics pipeline's rule comes first and leaves what the others need in struct pm_copy. Source:
  * Vulkan 1.4.309, chapters 10.2 (VkGraphicsPipelineCreateInfo and its valid usage), 14.2.1
  * (VkDescriptorSetLayoutBinding) and the chapters of each state.
  *

@@ -47,7 +47,8 @@ static void few_untried_ones_at_once(void **state)
 {
     (void)state;
     static const char over[] = "8 pairs of sessions";
-    enum { LEAST_LIMITED = 5 };
+    /* By these seeds each of both comes first once; that hangs on the shaders' keys, too. */
+    enum { LEAST_LIMITED = 5, FIRST_SEED = 40 };
     int most[2] = {0, 0}, limited = 0;
     bool waits, has_waited = false;
     trying_prepare_sessions();
@@ -56,7 +57,7 @@ static void few_untried_ones_at_once(void **state)
     assert_int_equal(session_of_two(&waits), 0);
     for (int i = 0; optimized_logged(over) == 0 && most[1] < 2; i++) {
         const bool unlimited = limited >= LEAST_LIMITED && has_waited;
-        steady_set_seed(i);
+        steady_set_seed(FIRST_SEED + i);
         setenv("PIECEMEAL_LIMITS_TRIAL_SHARE", unlimited ? "1" : "0.005", 1);
         const int variants = session_of_two(&waits);
         limited += !unlimited;

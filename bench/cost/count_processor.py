@@ -27,7 +27,6 @@ The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that 
 """
 import argparse
 import math
-import random
 import statistics
 
 import stepped
@@ -97,8 +96,7 @@ def count_instructions(options, runs):
 
 def measure_time(options, runs):
     for _ in range(options.frames):
-        for run in random.sample(runs, len(runs)):
-            run.measure()
+        stepped.measure_in_turn(runs)
     stepped.draw_same(runs)
     without = runs[0].times
     print(f"{options.scene} {options.size}: {statistics.median(without):.2f} ms without the layer")

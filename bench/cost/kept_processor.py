@@ -14,11 +14,10 @@ The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that 
 """
 import argparse
 import pathlib
-import random
 import re
 import statistics
 
-from stepped import Run
+from stepped import Run, measure_in_turn
 
 NEVER = ("sampler.window_probability=0",)
 CLOSED = ("sampler.window_probability=1e-15", "sampler.seed=1", "sampler.kinds=block", "debug.synchronous=true",
@@ -41,8 +40,7 @@ def compare(options, scene):
     for side in sides:
         side.begin()
     for _ in range(options.frames):
-        for side in random.sample(sides, len(sides)):
-            side.measure()
+        measure_in_turn(sides)
     for side in sides:
         more = [100 * (a / b - 1) for a, b in zip(side.times, sides[0].times)]
         low, middle, high = statistics.quantiles(more) if side is not sides[0] else (0, 0, 0)

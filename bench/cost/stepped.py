@@ -7,6 +7,7 @@ count: a player's have a share of their own (limits.background_share). lavapipe 
 """
 import os
 import pathlib
+import random
 import select
 import subprocess
 import sys
@@ -175,6 +176,12 @@ def draw_all(runs, what=b"."):
     for run in runs:
         run.ask(what)
     return [run.drawn() for run in runs]
+
+
+def measure_in_turn(runs):
+    """A frame of each, one after the other, in an order drawn anew."""
+    for run in random.sample(runs, len(runs)):
+        run.measure()
 
 
 def draw_same(runs):

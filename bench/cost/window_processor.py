@@ -19,7 +19,6 @@ The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that 
 """
 import argparse
 import math
-import random
 import re
 import statistics
 
@@ -146,8 +145,7 @@ def main():
     for run in runs:
         run.begin()
     for _ in range(options.frames):
-        for run in random.sample(runs, len(runs)):
-            run.measure()
+        stepped.measure_in_turn(runs)
         for side in every:
             side.take(True)
     stepped.draw_same(runs)

@@ -81,6 +81,8 @@ struct pm_pipeline {
     struct pm_pipeline_batch *batches;
     struct pm_pipeline_batch prepare; /* of the record: variant is unused */
     _Atomic uint32_t fresh;           /* 1 + a batch whose variant no call has used; 0: none */
+    _Atomic uint32_t stand_ins;       /* calls for which one stood in for others … */
+    _Atomic uint32_t stand_in;        /* … and the batch from which the next one is looked for */
     _Atomic bool awaited;             /* its first variant is, or was not begun yet (ahead.h) */
     _Atomic uint32_t variants;        /* in `batches` */
     _Atomic uint32_t missed;          /* chosen calls that found no record yet (owed.h) */

@@ -28,20 +28,29 @@ double pm_variant_share(const struct pm_variant *variant)
     return takes_all(variant) ? 1 : 1.0 / OCCLUDED_SHARE;
 }
 
-/* The batch's variant, or the next that the pipeline has. Of a pipeline that has any all batches
- * are looked at: those of a large shader lie far apart, and a call that goes by is owed to the
- * shader, which its other pipelines would pay. */
+/* The next of the variants that the pipeline has, in turn, so that none stands in for more than
+ * another and the next one is found at once. Each pass over them starts at a random place, as one
+ * over batches does (sampler/shader_sampler.c). Of a pipeline that has any all batches are looked
+ * at: those of a large shader lie far apart, and a call that goes by is owed to the shader, which
+ * its other pipelines would pay. */
 static struct pm_variant *take_any(struct pm_pipeline *pipeline,
-                                   const struct pm_shader_record *record, uint32_t index)
+                                   const struct pm_shader_record *record)
 {
-    if (atomic_load_explicit(&pipeline->variants, memory_order_relaxed) == 0)
+    const uint32_t there = atomic_load_explicit(&pipeline->variants, memory_order_relaxed);
+    if (there == 0)
         return NULL;
+    const uint32_t turn = atomic_fetch_add_explicit(&pipeline->stand_ins, 1, memory_order_relaxed);
+    uint32_t index =
+        turn % there == 0
+            ? (uint32_t)(next_random(pipeline->device->pipelines) % record->batch_count)
+            : atomic_load_explicit(&pipeline->stand_in, memory_order_relaxed);
     struct pm_variant *variant = NULL;
     for (uint32_t i = 0; !variant && i < record->batch_count; i++) {
         if (index >= record->batch_count)
             index = 0;
         variant = pm_variant_take(&pipeline->batches[index++]);
     }
+    atomic_store_explicit(&pipeline->stand_in, index, memory_order_relaxed);
     return variant;
 }
 
@@ -57,8 +66,8 @@ static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_
     const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
     if (fresh != 0)
         return pm_variant_take(&pipeline->batches[fresh - 1]);
-    /* Nor where none is coming: then to the next that the pipeline has. */
-    return comes ? NULL : take_any(pipeline, record, index + 1);
+    /* Nor where none is coming: then to another that the pipeline has. */
+    return comes ? NULL : take_any(pipeline, record);
 }
 
 /* The same of what is recorded twice, and perhaps never again: any of the variants that the
@@ -71,7 +80,7 @@ static struct pm_variant *choose_kept(struct pm_pipeline *pipeline, struct pm_sh
         return variant;
     if (atomic_load(&pipeline->variants) == 0 || next_random(pipeline->device->pipelines) % 4 == 0)
         pm_pipeline_want(pipeline, record, index);
-    return take_any(pipeline, record, index);
+    return take_any(pipeline, record);
 }
 
 /* The pipeline's record; NULL: it has none yet, and asks for it, or nothing to count. */
@@ -169,9 +178,7 @@ struct pm_variant *pm_pipeline_sample_owed(struct pm_pipeline *pipeline, struct 
         return NULL;
     owing->any = true;
     struct pm_variant *variant =
-        pm_owed_draw(&record->owed, owing->when, random)
-            ? take_any(pipeline, record, pm_shader_sampler_next(record->sampler))
-            : NULL;
+        pm_owed_draw(&record->owed, owing->when, random) ? take_any(pipeline, record) : NULL;
     const enum outcome outcome = variant ? decide(variant, record, true) : LATER;
     if (outcome != LATER)
         pm_owed_pay(&record->owed);

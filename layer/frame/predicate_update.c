@@ -212,8 +212,10 @@ void pm_predicate_update_add(struct pm_queue *queue, struct pm_command *command)
     const bool changes = predicated->picked.count > 0 || predicated->next.count > 0;
     if ((!changes && !elsewhere) || !is_open(device, updates))
         return;
-    if (changes && remember(updates, command))
+    if (changes && remember(updates, command)) {
+        pm_predicated_allow(command);
         write_words(device, updates->open, predicated);
+    }
     predicated->written = queue->index + 1;
 }
 
@@ -238,8 +240,12 @@ void pm_predicate_update_submit(struct pm_queue *queue)
     if (result == VK_ERROR_DEVICE_LOST)
         pm_device_was_lost(device);
     update->submitted = result == VK_SUCCESS;
-    for (uint32_t i = 0; i < updates->count && update->submitted; i++)
-        pm_predicated_picked(updates->commands[i]);
+    for (uint32_t i = 0; i < updates->count; i++) {
+        if (update->submitted)
+            pm_predicated_picked(updates->commands[i]);
+        else
+            pm_predicated_not_picked(updates->commands[i]);
+    }
     updates->open = NULL;
     updates->count = 0;
 }

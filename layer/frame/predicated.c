@@ -226,18 +226,34 @@ void pm_predicated_ends(struct pm_command *command)
 
 /* ---- submissions ---- */
 
+static struct pm_variant *variant_of(const struct pm_command *command, uint32_t call)
+{
+    return command->uses[command->predicated->calls[call].use].variant;
+}
+
 void pm_predicated_pick(struct pm_command *command)
 {
     struct pm_predicated *predicated = command->predicated;
     predicated->next.count = 0;
     if (!pm_sampling_is_on(command->device->sampling))
         return;
-    struct pm_first_draws *first_draws = &command->device->pipelines->first_draws;
+    const struct pm_first_draws *first_draws = &command->device->pipelines->first_draws;
     for (uint32_t i = 0; i < predicated->count; i++) {
-        const struct pm_predicated_call *call = &predicated->calls[i];
-        if (pm_random_unit(&command->random) < call->probability &&
-            pm_first_draws_allow(first_draws, command->uses[call->use].variant))
+        if (pm_random_unit(&command->random) < predicated->calls[i].probability &&
+            pm_first_draws_would_allow(first_draws, variant_of(command, i)))
             predicated->next.calls[predicated->next.count++] = i;
+    }
+}
+
+void pm_predicated_allow(struct pm_command *command)
+{
+    struct pm_picks *next = &command->predicated->next;
+    const uint32_t count = next->count;
+    next->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (pm_first_draws_allow(&command->device->pipelines->first_draws,
+                                 variant_of(command, next->calls[i])))
+            next->calls[next->count++] = next->calls[i];
     }
 }
 
@@ -257,4 +273,11 @@ void pm_predicated_picked(struct pm_command *command)
     const struct pm_picks picked = predicated->picked;
     predicated->picked = predicated->next;
     predicated->next = (struct pm_picks){.calls = picked.calls};
+}
+
+void pm_predicated_not_picked(struct pm_command *command)
+{
+    const struct pm_picks *next = &command->predicated->next;
+    for (uint32_t i = 0; i < next->count; i++)
+        pm_first_draws_did_not(variant_of(command, next->calls[i]));
 }

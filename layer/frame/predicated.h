@@ -84,8 +84,14 @@ void pm_predicated_again(struct pm_command *command, int point,
                          const struct pm_predicated_pair *pair);
 void pm_predicated_ends(struct pm_command *command);
 
-/* What the recording's words become with the submission that is being made: `next`. */
+/* What the recording's words are to become with the submission that is being made: `next`. */
 void pm_predicated_pick(struct pm_command *command);
+
+/* They can: `next` without what would be a first draw too many (first_draws.h). */
+void pm_predicated_allow(struct pm_command *command);
 
 /* The words are so: `picked` is what `next` was, and the recording's uses say so. */
 void pm_predicated_picked(struct pm_command *command);
+
+/* They did not become so after all. */
+void pm_predicated_not_picked(struct pm_command *command);

@@ -258,9 +258,8 @@ static void sample_what_is_loaded(const char *words)
     setenv("PM_NULL_RECORD", "0", 1);
 }
 
-static struct first_frames play_loaded(enum level_frames how, const char *words, int frames)
+static void load(const char *words)
 {
-    struct first_frames found = {0};
     uint64_t until = 0;
     sample_what_is_loaded(words);
     pm_harness_open(&h, NULL);
@@ -270,6 +269,19 @@ static struct first_frames play_loaded(enum level_frames how, const char *words,
         usleep(10000);
     executed.count = 0;
     h.driver->set_cost(note_first, NULL);
+}
+
+static void unload(void)
+{
+    pm_harness_driver()->set_cost(NULL, NULL);
+    level_destroy(&drawn, &h);
+    pm_harness_close(&h);
+}
+
+static struct first_frames play_loaded(enum level_frames how, const char *words, int frames)
+{
+    struct first_frames found = {0};
+    load(words);
     VkCommandBuffer buffer = how == FRAMES_KEPT
                                  ? level_keep(&drawn, &h)
                                  : pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
@@ -286,9 +298,7 @@ static struct first_frames play_loaded(enum level_frames how, const char *words,
         found.most = more > found.most ? more : found.most;
     }
     found.all = executed.count;
-    pm_harness_driver()->set_cost(NULL, NULL);
-    level_destroy(&drawn, &h);
-    pm_harness_close(&h);
+    unload();
     print_message("%s, %s words: %zu first, %zu at most, %zu in all\n",
                   how == FRAMES_KEPT ? "kept" : "anew", words, found.first, found.most, found.all);
     return found;
@@ -305,6 +315,32 @@ static void a_frame_is_the_first_with_few(void **state)
         const struct first_frames few = play_loaded(how, "1", 4 * LOADED);
         assert_int_equal(few.most, 1);
         assert_true(few.all >= all.first);
+    }
+}
+
+/* Where the command buffer cannot be had that says which calls run twice, or is refused, none do: a
+ * later frame is the first to draw with what was chosen, and with no more than any other. */
+static void what_did_not_run_is_a_first_draw_later(void **state)
+{
+    (void)state;
+    static const char *const faults[] = {"vkBeginCommandBuffer:1", "vkEndCommandBuffer:1",
+                                         "vkQueueSubmit:1=-1"};
+    for (size_t fault = 0; fault < sizeof faults / sizeof *faults; fault++) {
+        load("1");
+        VkCommandBuffer buffer = level_keep(&drawn, &h);
+        size_t most = 0;
+        for (int i = 0; i < 5 * LOADED; i++) {
+            const size_t known = executed.count;
+            assert_true(h.driver->inject(i < LOADED ? faults[fault] : ""));
+            pm_harness_submit(&h, h.queue, buffer, VK_NULL_HANDLE);
+            PM_CHECK(h.vk.QueueWaitIdle(h.queue));
+            assert_true(i >= LOADED || executed.count == 0);
+            most = executed.count - known > most ? executed.count - known : most;
+        }
+        print_message("%s: %zu at most, %zu in all\n", faults[fault], most, executed.count);
+        assert_int_equal(most, 1);
+        assert_true(executed.count >= LOADED / 2);
+        unload();
     }
 }
 
@@ -349,6 +385,7 @@ int main(void)
         PM_LAYERED_TEST(a_slow_compile_is_not_waited_for),
         PM_LAYERED_TEST(first_draws_are_bounded),
         PM_LAYERED_TEST(a_frame_is_the_first_with_few),
+        PM_LAYERED_TEST(what_did_not_run_is_a_first_draw_later),
         PM_LAYERED_TEST(one_that_is_kept_without_predicates_has_all),
         PM_LAYERED_TEST(synchronous_first_draws_are_not_bounded),
     };

@@ -76,7 +76,8 @@ static bool run_optimizer(enum pm_optimizer_step step, const struct pm_words *in
     case PM_OPTIMIZER_DONE:
         return true;
     case PM_OPTIMIZER_GAVE_UP:
-        return pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' optimizer gave up: %s", message);
+        return pm_stop_check(error) &&
+               pm_fail(error, PM_ERROR_UNSUPPORTED, "SPIRV-Tools' optimizer gave up: %s", message);
     default:
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory in SPIRV-Tools' optimizer");
     }

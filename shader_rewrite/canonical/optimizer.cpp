@@ -12,6 +12,24 @@
 
 using namespace spvtools;
 
+// base/stop.h, whose atomics are C's.
+extern "C" bool pm_stop_asked(void);
+
+// Every pass of the optimizer is run by opt::Pass::Run, which the linker lets us stand before
+// (--wrap): between two passes it ends as if the next had failed when the thread is asked to stop.
+// To run them one by one would cost as much again, and is not the same: passes go by the order in
+// which the ones before made instructions, and canonical modules would be others.
+extern "C" int __real__ZN8spvtools3opt4Pass3RunEPNS0_9IRContextE(void *pass,
+                                                                 void *context); // Pass::Status
+extern "C" int __wrap__ZN8spvtools3opt4Pass3RunEPNS0_9IRContextE(void *pass, void *context);
+
+extern "C" int __wrap__ZN8spvtools3opt4Pass3RunEPNS0_9IRContextE(void *pass, void *context)
+{
+    enum { FAILURE = 0 };
+    return pm_stop_asked() ? FAILURE
+                           : __real__ZN8spvtools3opt4Pass3RunEPNS0_9IRContextE(pass, context);
+}
+
 namespace
 {
 

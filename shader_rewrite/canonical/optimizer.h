@@ -32,7 +32,8 @@ enum pm_optimizer_step {
 
 enum pm_optimizer_result {
     PM_OPTIMIZER_DONE,
-    PM_OPTIMIZER_GAVE_UP, /* a pass failed; message has its reason */
+    PM_OPTIMIZER_GAVE_UP, /* a pass failed; message has its reason. Or the thread was asked to stop
+                           * (base/stop.h), between two passes */
     PM_OPTIMIZER_NO_MEMORY,
 };
 

@@ -1,5 +1,6 @@
 #include "shader_rewrite/partition/early_returns.h"
 
+#include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_transposes.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
 #include "shader_rewrite/canonical/optimizer.h"
@@ -308,8 +309,9 @@ static bool rewrite(const struct pm_words *words, struct pm_words *out, struct p
         pm_optimizer_run_flag("--ssa-rewrite", words->data, words->count, &out->data, &out->count,
                               message, sizeof message);
     return result == PM_OPTIMIZER_DONE ||
-           pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
-                   "SPIRV-Tools gave up where it returns early: %s", message);
+           (pm_stop_check(error) &&
+            pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
+                    "SPIRV-Tools gave up where it returns early: %s", message));
 }
 
 static bool show_transposes(struct pm_words *words, bool *hidden, struct pm_error *error)

@@ -1,4 +1,5 @@
 /* Runs a recipe. variants.h. */
+#include "base/stop.h"
 #include "shader_rewrite/analysis/analysis_turns.h"
 #include "shader_rewrite/canonical/canonical.h"
 #include "shader_rewrite/canonical/canonical_passes.h"
@@ -48,7 +49,7 @@ static bool run_flag(struct making *m, const char *flag, struct pm_error *error)
     enum pm_optimizer_result result = pm_optimizer_run_flag(flag, in.data, in.count, &out.data,
                                                             &out.count, message, sizeof message);
     bool ok = result == PM_OPTIMIZER_DONE;
-    if (!ok)
+    if (!ok && pm_stop_check(error))
         pm_fail(error, result == PM_OPTIMIZER_GAVE_UP ? PM_ERROR_UNSUPPORTED : PM_ERROR_MEMORY,
                 "SPIRV-Tools' %s gave up: %s", flag, message);
     struct pm_error unreadable;

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { POINTS = 6 };
+enum { POINTS = 12 };
 
 static struct pm_harness h;
 static VkPipeline large;
@@ -84,7 +84,8 @@ static bool work_until(int64_t end)
 }
 
 /* What destroying the device takes at most, with so many parts of the work done: the rest of the
- * step that it is at. The longest one is SPIRV-Tools' simplifying, which has no stop inside. */
+ * step that it is at, of which the longest are passes of SPIRV-Tools' optimizer. It is held against
+ * what the whole takes, and a busy machine makes both longer. */
 static void never_waits_long(const char *what)
 {
     const int64_t took = whole();
@@ -104,11 +105,9 @@ static void never_waits_long(const char *what)
     print_message("%s: %.0f ms in all, vkDestroyDevice takes %.0f at most, %u times at work\n",
                   what, (double)took / 1e6, (double)most / 1e6, at_work);
     assert_true(at_work >= POINTS / 2);
-    assert_true(most < took * 13 / 20); /* nearly all of it without stops */
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-    /* Processor time of all threads: some 80 ms are seen, of 240 to 310 that the whole takes. */
-    assert_true(most < 200 * PM_MILLISECOND);
-#endif
+    /* A twentieth to a tenth is seen. Where only steps end it was a third, without any stop nearly
+     * all. */
+    assert_true(most < took / 5);
 }
 
 static void while_it_is_made_to_count(void **state)

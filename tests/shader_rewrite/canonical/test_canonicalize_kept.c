@@ -1,5 +1,5 @@
 /* Where SPIRV-Tools' optimizer gives up, the module is kept as it is, and whoever asks is told why;
- * where the thread is asked to stop there is no module. */
+ * where the thread is asked to stop, between steps or within one, there is no module. */
 #include "base/stop.h"
 #include "shader_rewrite/canonical/optimizer.h"
 #include "tests/shader_rewrite/spirv_text.h"
@@ -26,8 +26,12 @@ static const char shader[] =
 static bool gives_up;
 static int steps, stops_in; /* 0: in none */
 static _Atomic bool asked;
+static bool in_step;
+static int looks, stops_at; /* in steps, whether it is asked to stop; 0: at none */
 
-/* Linked in its place. */
+/* Linked in their places. */
+bool __wrap_pm_stop_asked(void);
+bool __real_pm_stop_asked(void);
 enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, const uint32_t *words,
                                                  size_t count, uint32_t **out, size_t *out_count,
                                                  char *message, size_t message_size);
@@ -44,13 +48,24 @@ enum pm_optimizer_result __wrap_pm_optimizer_run(enum pm_optimizer_step step, co
         snprintf(message, message_size, "it has had enough");
         return PM_OPTIMIZER_GAVE_UP;
     }
-    return __real_pm_optimizer_run(step, words, count, out, out_count, message, message_size);
+    in_step = true;
+    const enum pm_optimizer_result result =
+        __real_pm_optimizer_run(step, words, count, out, out_count, message, message_size);
+    in_step = false;
+    return result;
+}
+
+bool __wrap_pm_stop_asked(void)
+{
+    if (in_step && ++looks == stops_at)
+        atomic_store(&asked, true);
+    return __real_pm_stop_asked();
 }
 
 static bool canonicalize(const struct pm_words *original, struct pm_error *kept,
                          struct pm_words *out, struct pm_error *error)
 {
-    steps = 0;
+    steps = looks = 0;
     atomic_store(&asked, false);
     const struct pm_canonicalize_info info = {.words = original->data,
                                               .word_count = original->count,
@@ -114,8 +129,37 @@ static void test_stopped(void **state)
     pm_words_finish(&original);
 }
 
+/* So it is between any two passes of a step: simplifying has 16. */
+static void test_stopped_within(void **state)
+{
+    (void)state;
+    struct pm_words original = pm_test_assemble(shader, 3);
+    gives_up = false;
+    stops_in = stops_at = 0;
+    struct pm_words whole = canonical_of(&original, NULL);
+    const int all = looks;
+    assert_true(all >= steps + 15);
+    pm_stop_watch(&asked);
+    for (stops_at = 1; stops_at <= all; stops_at++) {
+        struct pm_error error = {0};
+        struct pm_words out;
+        assert_false(canonicalize(&original, NULL, &out, &error));
+        assert_int_equal(error.code, PM_ERROR_STOPPED);
+        assert_int_equal(looks, stops_at);
+        assert_null(out.data);
+    }
+    stops_at = 0;
+    pm_stop_watch(NULL);
+    pm_words_finish(&whole);
+    pm_words_finish(&original);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept), cmocka_unit_test(test_stopped)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_stopped_within),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

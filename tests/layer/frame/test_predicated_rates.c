@@ -4,6 +4,8 @@
 #include "tests/layer/spooled.h"
 #include "tests/patience.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { MOST_BUFFERS = 12000 };
@@ -84,34 +86,81 @@ static void as_many_without_predicates(void **state)
     unsetenv("PM_NULL_WITHOUT_EXTENSIONS");
 }
 
-/* With all defaults, but that a busy machine has the time to make what is made ahead. The seed's
- * windows open early. */
-static uint64_t sampled_by_default(bool kept, uint32_t dispatches, uint32_t frames)
+/* The program of which nothing was ever sampled, with all defaults: three large recordings, made
+ * once and submitted thousands of times. */
+enum { SEEDS = 40, DISPATCHES = 2000, FRAMES = 3000, WINDOW_FRAMES = 1024 };
+static const double window_probability = 0.0001, api_probability = 0.01;
+
+struct by_default {
+    uint64_t calls;  /* that were sampled */
+    uint32_t frames; /* that have such; in a window 20 are expected of each */
+    uint32_t sessions;
+};
+
+static void play_by_default(int seed, struct by_default *found)
 {
+    VkCommandBuffer buffers[3];
+    char text[16];
+    snprintf(text, sizeof text, "%d", seed);
+    setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
+    executing_open_as_it_is(NULL);
+    for (int i = 0; i < 3; i++)
+        buffers[i] = executing_recorded(0, DISPATCHES);
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        const uint64_t before = executing.other;
+        executing_submit(buffers[frame % 3], 1);
+        found->frames += executing.other > before;
+    }
+    found->calls += executing.other;
+    found->sessions += executing.other > 0;
+    executing_close();
+}
+
+/* What sessions have on average: a window in so many, and the frames in it, of which the standard
+ * deviation is given too. */
+static void expect_by_default(double *sessions, double *frames, double *deviation)
+{
+    double closed = 1, squares = 0;
+    *frames = 0;
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        const uint32_t left = FRAMES - frame;
+        const double in_window = left < WINDOW_FRAMES ? left : WINDOW_FRAMES;
+        *frames += closed * window_probability * in_window;
+        squares += closed * window_probability * in_window * in_window;
+        closed *= 1 - window_probability; /* a second window is rare */
+    }
+    *sessions = 1 - closed;
+    *deviation = sqrt(squares - *frames * *frames);
+}
+
+/* A quarter of the sessions have a window, and there the hundredth of the calls is sampled. */
+static void with_the_defaults_too(void **state)
+{
+    (void)state;
+    struct by_default found = {0};
+    double share, frames, deviation;
     setenv("PM_NULL_RECORD", "0", 1);
     /* VK_PHYSICAL_DEVICE_TYPE_CPU: with another the program, whose device has nothing to do, is
      * bound by its processor and left alone. */
     setenv("PM_NULL_DEVICE_TYPE", "4", 1);
-    setenv("PIECEMEAL_SAMPLER_SEED", "7", 1);
-    setenv("PIECEMEAL_LIMITS_CREATION_MS", "1000", 1);
+    unsetenv("PIECEMEAL_LIMITS_BACKGROUND_SHARE");
+    unsetenv("PIECEMEAL_OPTIMIZE_AGREEING_SESSIONS");
     pm_layered_enable(PM_LAYER_IMPLICIT);
-    executing_open_as_it_is(NULL);
-    return play(kept, 3, dispatches, frames);
-}
-
-/* A program of which nothing was ever sampled: three large recordings, made once and submitted
- * thousands of times. A window comes once in 10,000 frames. */
-static void with_the_defaults_too(void **state)
-{
-    (void)state;
-    enum { DISPATCHES = 2000, FRAMES = 12000 };
-    const uint64_t kept = sampled_by_default(true, DISPATCHES, FRAMES);
-    const uint64_t anew = sampled_by_default(false, DISPATCHES, FRAMES);
-    print_message("by default: %lu of %u calls kept, %lu anew\n", (unsigned long)kept,
-                  DISPATCHES * FRAMES, (unsigned long)anew);
-    assert_true(kept > 0 && anew > 0);
-    /* Few calls stand for many, so one session is some 6 % off (one standard deviation). */
-    assert_true((double)kept > 0.8 * (double)anew && (double)kept < 1.25 * (double)anew);
+    for (int seed = 1; seed <= SEEDS; seed++)
+        play_by_default(seed, &found);
+    expect_by_default(&share, &frames, &deviation);
+    const double calls_a_frame = (double)found.calls / found.frames;
+    const double rate = calls_a_frame / (api_probability * DISPATCHES);
+    print_message("by default: %u of %d sessions have sampled calls (%.1f expected), in %u frames "
+                  "(%.0f expected, +- %.0f); %lu calls, %.3f of p\n",
+                  found.sessions, SEEDS, share * SEEDS, found.frames, frames * SEEDS,
+                  deviation * sqrt(SEEDS), (unsigned long)found.calls, rate);
+    /* In all but one of some thousand sets of seeds. */
+    assert_true(found.sessions > 0);
+    assert_true(fabs(found.sessions - share * SEEDS) < 3.3 * sqrt(share * (1 - share) * SEEDS));
+    assert_true(fabs(found.frames - frames * SEEDS) < 3.3 * deviation * sqrt(SEEDS));
+    /* Few calls stand for many: a session is some 10 % off (one standard deviation). */
+    assert_true(fabs(rate - 1) < 3.3 * 0.1 / sqrt(found.sessions));
 }
 
 enum { COUNTING_COSTS = 5 /* times what a call costs, more than was ever measured */ };

@@ -194,6 +194,10 @@ void pm_state_end(struct pm_state *state)
         return;
     struct pm_session_status status = state->last;
     look(state, &status);
+    if (state->device->sampling != NULL)
+        pm_records_say_gone(state->device->pipelines->records,
+                            atomic_load(&state->device->pipelines->unknown),
+                            state->device->instance->log);
     status.ended = true;
     write_status(state, &status);
 }

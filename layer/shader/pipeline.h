@@ -173,6 +173,7 @@ struct pm_pipelines {
     void (*released)(struct pm_device *device);
     _Atomic uint32_t shaders;     /* modules whose fragment or compute shader a pipeline has */
     _Atomic uint32_t overlaid;    /* that overlays above us have made */
+    _Atomic uint32_t unknown;     /* chosen calls that found no record yet (went_by.h) */
     _Atomic bool keeps_nothing;   /* the game records everything anew (pm_sampling_keeps_nothing) */
     _Atomic bool was_full;        /* that a limit was reached was said */
     _Atomic uint64_t large_words; /* in the modules of large shaders' variants, of all there were */

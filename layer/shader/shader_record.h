@@ -17,6 +17,7 @@
 #include "layer/shader/owed.h"
 #include "layer/shader/record_points.h"
 #include "layer/shader/shader_words.h"
+#include "layer/shader/went_by.h"
 #include "sampler/sampler.h"
 
 struct pm_shader_records;
@@ -45,6 +46,8 @@ struct pm_shader_record {
                                           budget's lock (variant_table.h) */
     struct pm_constant_values *values; /* of words; NULL: that kind is not measured */
     _Atomic uint64_t made_words;       /* in its variants' modules, of all there were */
+    _Atomic uint32_t made;             /* variants, of all there were */
+    struct pm_gone_calls gone;         /* chosen calls that found none */
     _Atomic bool ran_out;              /* of limits.synchronous_words */
     _Atomic bool pipeline_kept;        /* pipeline_keep.h */
     _Atomic bool told;                 /* something of it was sampled, or a recording holds a call

@@ -234,6 +234,7 @@ static struct pm_variant *make(struct pm_pipeline *pipeline, struct pm_shader_re
     else
         variant->block.bytes = 0;
     if (built) {
+        atomic_fetch_add(&record->made, 1);
         atomic_fetch_add(&record->made_words, words.count);
         if (pm_shader_record_is_large(record))
             atomic_fetch_add(&device->pipelines->large_words, words.count);

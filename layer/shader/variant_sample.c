@@ -54,20 +54,43 @@ static struct pm_variant *take_any(struct pm_pipeline *pipeline,
     return variant;
 }
 
+/* What a call may go to. */
+struct choice {
+    struct pm_variant *variant; /* NULL: nothing */
+    uint32_t fresh;             /* 1 + its batch, where it stands in as one that no call has used */
+    bool comes;                 /* that of the batch that was due is being made */
+};
+
 /* The variant of a batch that is due, or one that this call goes to instead. */
-static struct pm_variant *choose(struct pm_pipeline *pipeline, struct pm_shader_record *record)
+static struct choice choose(struct pm_pipeline *pipeline, struct pm_shader_record *record)
 {
     const uint32_t index = pm_shader_sampler_next(record->sampler);
-    struct pm_variant *variant = pm_variant_take(&pipeline->batches[index]);
-    if (variant)
-        return variant;
-    const bool comes = pm_pipeline_want(pipeline, record, index);
+    struct choice choice = {.variant = pm_variant_take(&pipeline->batches[index])};
+    if (choice.variant)
+        return choice;
+    choice.comes = pm_pipeline_want(pipeline, record, index);
     /* Not a call lost for every batch: this one goes to a batch that lost one before. */
-    const uint32_t fresh = atomic_exchange(&pipeline->fresh, 0);
-    if (fresh != 0)
-        return pm_variant_take(&pipeline->batches[fresh - 1]);
-    /* Nor where none is coming: then to another that the pipeline has. */
-    return comes ? NULL : take_any(pipeline, record);
+    choice.fresh = atomic_exchange(&pipeline->fresh, 0);
+    if (choice.fresh != 0)
+        choice.variant = pm_variant_take(&pipeline->batches[choice.fresh - 1]);
+    else if (!choice.comes) /* Nor where none is coming: then to another that the pipeline has. */
+        choice.variant = take_any(pipeline, record);
+    return choice;
+}
+
+/* The call goes on unchanged. Nothing was drawn with a variant that no call has used, so that one
+ * has its turn yet, unless another was made since. */
+static void go_by(struct pm_pipeline *pipeline, struct pm_shader_record *record,
+                  const struct choice *choice)
+{
+    uint32_t none = 0;
+    if (choice->variant != NULL && choice->fresh != 0)
+        atomic_compare_exchange_strong(&pipeline->fresh, &none, choice->fresh);
+    pm_gone_call(&record->gone,
+                 choice->variant != NULL ? PM_BY_FIRST_DRAW
+                 : choice->comes         ? PM_BY_BEING_MADE
+                                         : PM_BY_NONE,
+                 1);
 }
 
 /* The same of what is recorded twice, and perhaps never again: any of the variants that the
@@ -117,8 +140,10 @@ static enum outcome decide(struct pm_variant *variant, struct pm_shader_record *
                            bool may_wait)
 {
     struct pm_pipelines *pipelines = variant->device->pipelines;
-    if (!takes_all(variant) && next_random(pipelines) % OCCLUDED_SHARE != 0)
+    if (!takes_all(variant) && next_random(pipelines) % OCCLUDED_SHARE != 0) {
+        pm_gone_call(&record->gone, PM_BY_OCCLUDED, 1);
         return LET_BY;
+    }
     if (!may_wait)
         atomic_store_explicit(&variant->drawn, true, memory_order_relaxed);
     else if (!pm_first_draws_allow(&pipelines->first_draws, variant))
@@ -134,6 +159,7 @@ static void miss(struct pm_pipeline *pipeline, uint64_t when)
 {
     if (atomic_load(&pipeline->record) || atomic_load(&pipeline->prepare.making) == PM_FAILED)
         return;
+    atomic_fetch_add_explicit(&pipeline->device->pipelines->unknown, 1, memory_order_relaxed);
     const uint64_t before = atomic_exchange(&pipeline->missed_at, when);
     if (!pm_owed_is_recent(before, when))
         atomic_store(&pipeline->missed, 0);
@@ -144,8 +170,10 @@ static void miss(struct pm_pipeline *pipeline, uint64_t when)
 void pm_pipeline_owe_missed(struct pm_pipeline *pipeline, struct pm_shader_record *record)
 {
     const uint32_t missed = atomic_exchange(&pipeline->missed, 0);
-    if (missed > 0)
-        pm_owed_add(&record->owed, atomic_load(&pipeline->missed_at), missed);
+    if (missed == 0)
+        return;
+    pm_gone_call(&record->gone, PM_BY_NO_RECORD, missed);
+    pm_owed_add(&record->owed, atomic_load(&pipeline->missed_at), missed);
 }
 
 struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_owing *owing)
@@ -158,11 +186,14 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_ow
     }
     if (atomic_load_explicit(&pipeline->missed, memory_order_relaxed) > 0)
         pm_pipeline_owe_missed(pipeline, record);
-    struct pm_variant *variant = choose(pipeline, record);
-    const enum outcome outcome = variant ? decide(variant, record, owing != NULL) : LATER;
+    const struct choice choice = choose(pipeline, record);
+    const enum outcome outcome =
+        choice.variant ? decide(choice.variant, record, owing != NULL) : LATER;
     if (outcome == COUNTED)
-        return variant;
-    pm_variant_release(variant);
+        return choice.variant;
+    if (outcome == LATER)
+        go_by(pipeline, record, &choice);
+    pm_variant_release(choice.variant);
     if (owing && outcome == LATER) {
         pm_owed_add(&record->owed, owing->when, 1);
         owing->any = atomic_load(&record->whole.variants) > 0;

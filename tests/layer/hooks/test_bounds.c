@@ -355,6 +355,42 @@ static void one_that_is_kept_without_predicates_has_all(void **state)
     assert_true(all.first >= LOADED / 2);
 }
 
+/* A variant that no call has used stands in for the next call whose own is not made yet. Where that
+ * call is put off, since the frame has had its first draws, nothing was drawn with it, so it is the
+ * next one's: here of the second of two pipelines, in the second frame. */
+static void what_is_put_off_has_its_turn(void **state)
+{
+    (void)state;
+    enum { SHADERS = 2, FRAMES = 3 };
+    pm_layered_enable(PM_LAYER_IMPLICIT);
+    pm_layered_sample_all("1");
+    setenv("PIECEMEAL_DEBUG_SYNCHRONOUS", "false", 1);
+    setenv("PIECEMEAL_LIMITS_FIRST_DRAW_WORDS", "1", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "0", 1); /* nothing is made ahead */
+    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);      /* so each next call is another batch's */
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    pm_harness_open(&h, NULL);
+    VkCommandBuffer buffer = pm_harness_allocate(&h, VK_COMMAND_BUFFER_LEVEL_PRIMARY);
+    level_make(&drawn, &h, 0, SHADERS, 1);
+    executed.count = 0;
+    h.driver->set_cost(note_first, NULL);
+    level_frame(&drawn, &h, buffer); /* asks for one of each */
+    assert_int_equal(executed.count, 0);
+    uint64_t until = 0;
+    while (pm_layered_logged("made a variant of shader") < SHADERS && patience(&until))
+        usleep(10000);
+    assert_int_equal(pm_layered_logged("made a variant of shader"), SHADERS);
+    h.driver->hold_compiles(true);
+    for (size_t frame = 1; frame <= FRAMES; frame++) {
+        level_frame(&drawn, &h, buffer);
+        assert_int_equal(executed.count, frame < SHADERS ? frame : SHADERS);
+    }
+    h.driver->hold_compiles(false);
+    pm_harness_driver()->set_cost(NULL, NULL);
+    level_destroy(&drawn, &h);
+    pm_harness_close(&h);
+}
+
 /* With debug.synchronous every call is counted all the same. */
 static void synchronous_first_draws_are_not_bounded(void **state)
 {
@@ -387,6 +423,7 @@ int main(void)
         PM_LAYERED_TEST(a_frame_is_the_first_with_few),
         PM_LAYERED_TEST(what_did_not_run_is_a_first_draw_later),
         PM_LAYERED_TEST(one_that_is_kept_without_predicates_has_all),
+        PM_LAYERED_TEST(what_is_put_off_has_its_turn),
         PM_LAYERED_TEST(synchronous_first_draws_are_not_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

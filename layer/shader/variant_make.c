@@ -363,6 +363,27 @@ static void drop_compile(struct pm_job *job)
     finish_compile(compile);
 }
 
+static bool want(struct pm_pipeline *pipeline, uint32_t index, enum pm_need need);
+
+/* The pipeline's shader is known now: the sample that found that it was not has a batch coming to
+ * it. It is made at once where nothing of the shader can be sampled yet, or it is reserved; else it
+ * waits with all that is needed as much, since others may lack more than a further pipeline of a
+ * shader that has variants. The batch that is to be made at once; PREPARE: none is. */
+static uint32_t next_batch(struct compile *compile, const struct pm_shader_record *record)
+{
+    struct pm_pipeline *pipeline = compile->pipeline;
+    const uint32_t batch = pm_shader_sampler_next(record->sampler);
+    const enum pm_need need = need_of(record, batch);
+    uint32_t unmade = PM_UNMADE;
+    if (!compile->reserved && need != PM_NEED_SHADER) {
+        want(pipeline, batch, need);
+        return PREPARE;
+    }
+    return atomic_compare_exchange_strong(&pipeline->batches[batch].making, &unmade, PM_QUEUED)
+               ? batch
+               : PREPARE;
+}
+
 static void run_compile(struct pm_job *job)
 {
     struct compile *compile = (struct compile *)job;
@@ -373,14 +394,8 @@ static void run_compile(struct pm_job *job)
         const bool prepared = pm_pipeline_prepare(pipeline);
         atomic_store(&pipeline->prepare.making, prepared ? PM_MADE : PM_FAILED);
         const struct pm_shader_record *record = atomic_load(&pipeline->record);
-        if (prepared && record->batch_count > 0) {
-            /* The sample that found no record has a batch coming to it. */
-            batch = pm_shader_sampler_next(record->sampler);
-            uint32_t unmade = PM_UNMADE;
-            if (!atomic_compare_exchange_strong(&pipeline->batches[batch].making, &unmade,
-                                                PM_QUEUED))
-                batch = PREPARE;
-        }
+        if (prepared && record->batch_count > 0)
+            batch = next_batch(compile, record);
     }
     if (wanted && batch != PREPARE) {
         pm_pipeline_make_batch(pipeline, atomic_load(&pipeline->record), batch, true,

@@ -244,6 +244,74 @@ static void what_is_drawn_more_goes_first(void **state)
     assert_true(pm_shader_key_equal(&sampled[0].key, &hotter.key));
 }
 
+/* How many of the variants after so many are of one shader, until there is one of another. */
+static uint32_t made_in_a_row(uint32_t after)
+{
+    static const char made[] = "made a variant of shader ";
+    char path[200], line[1024], key[13] = "";
+    snprintf(path, sizeof path, "%s/log", pm_layered_home());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    uint32_t row = 0;
+    for (uint32_t count = 0; fgets(line, sizeof line, file);) {
+        const char *at = strstr(line, made);
+        if (at == NULL || count++ < after)
+            continue;
+        at += sizeof made - 1;
+        if (row > 0 && strncmp(at, key, sizeof key - 1) != 0)
+            break;
+        snprintf(key, sizeof key, "%.12s", at);
+        row++;
+    }
+    fclose(file);
+    return row;
+}
+
+/* Engines have dozens of pipelines of a shader. Those of one of which all batches were sampled do
+ * not have theirs compiled before batches of which there is nothing, though they asked before. */
+static void further_pipelines_go_last(void **state)
+{
+    (void)state;
+    enum { FURTHER = 12, ASKED = 4 };
+    struct level first, further, lacking;
+    _Atomic bool compiling = false;
+    uint64_t until = 0;
+    limit = "256";
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "0", 1);
+    open_with("1");
+    level_make(&first, &h, 1, 1, 1);
+    level_make(&further, &h, 1, 1, FURTHER);
+    level_make(&lacking, &h, 2, 1, 1);
+    assert_true(becomes_sampled(&first, 1));
+    /* All of its batches: a session's have their turns. */
+    for (uint32_t made = 0, now; (now = pm_layered_logged("made a variant")) != made; made = now) {
+        for (int i = 0; i < 64; i++)
+            level_frame(&first, &h, buffer);
+        usleep(200000);
+    }
+    const uint32_t before = pm_layered_logged("made a variant");
+    h.driver->hold_compiles(true);
+    h.driver->set_callback(see_compile, &compiling);
+    while (!atomic_load(&compiling) && patience(&until))
+        level_frame(&lacking, &h, buffer);
+    assert_true(atomic_load(&compiling));
+    h.driver->set_callback(NULL, NULL);
+    level_frame(&further, &h, buffer);
+    for (int i = 0; i < ASKED; i++)
+        level_frame(&lacking, &h, buffer);
+    h.driver->hold_compiles(false);
+    for (until = 0;
+         pm_layered_logged("made a variant") < before + ASKED + FURTHER / 2 && patience(&until);)
+        usleep(10000);
+    assert_true(pm_layered_logged("made a variant") >= before + ASKED + FURTHER / 2);
+    assert_true(made_in_a_row(before) > ASKED);
+    level_destroy(&first, &h);
+    level_destroy(&further, &h);
+    level_destroy(&lacking, &h);
+    pm_harness_close(&h);
+    limit = "16";
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +321,7 @@ int main(void)
         PM_LAYERED_TEST(pipelines_share_a_shaders_points),
         PM_LAYERED_TEST(what_lacks_samples_has_the_room),
         PM_LAYERED_TEST(what_is_drawn_more_goes_first),
+        PM_LAYERED_TEST(further_pipelines_go_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@ set -euo pipefail
 source_folder=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 script=$(basename "$0" .sh)
 piecemeal=$build/tools/piecemeal
+loop=(--local)
 scratch=${KEEP:-$(mktemp -d)}
 mkdir -p "$scratch"
 scratch=$(cd "$scratch" && pwd)
@@ -94,8 +95,8 @@ workload_command() {
     set_command "$1"
 }
 
-# session NAME SECONDS SIGNAL OPTION… -- COMMAND…: the program with these options of `piecemeal run --local`, ended by the
-# signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log, how it ended in
+# session NAME SECONDS SIGNAL OPTION… -- COMMAND…: the program with these options of `piecemeal run --local`, or of what `loop`
+# has in its place, ended by the signal when the time is over; its output in $folder/NAME.output, the layer's log in $folder/NAME.log, how it ended in
 # $status, which is 0 if it ended well
 session() {
     local one=$1 seconds=$2 signal=$3 options=()
@@ -107,7 +108,7 @@ session() {
     done
     shift
     : >"$folder/$one.log"
-    "$piecemeal" run --local --game "$program" --set log.level=debug --set log.file="$folder/$one.log" "${options[@]}" -- \
+    "$piecemeal" run "${loop[@]}" --game "$program" --set log.level=debug --set log.file="$folder/$one.log" "${options[@]}" -- \
         timeout --foreground -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
     # timeout says 124: the time was over.
     case $status in
@@ -143,9 +144,9 @@ try_all() {
     done
 }
 
-# show_database: what is known of the program, to $folder/db.json
+# show_database [STORAGE]: what is known of the program, to $folder/db.json
 show_database() {
-    "$piecemeal" db show --json --storage "$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite" --game "$program" \
+    "$piecemeal" db show --json --storage "${1:-$XDG_DATA_HOME/piecemeal/local/aggregator.sqlite}" --game "$program" \
         >"$folder/db.json" || echo '{"shaders": []}' >"$folder/db.json"
 }
 

@@ -4,7 +4,7 @@
 need ffmpeg mpv glmark2 vulkaninfo
 device=$(vulkaninfo --summary 2>/dev/null | awk -F ' *= *' '/deviceName/ && !found { print $2; found = 1 }')
 
-size=640x360
+size=${PM_GAME_SIZE:-640x360}
 clip=$scratch/clip.mkv
 [ -e "$clip" ] || ffmpeg -nostdin -v error -f lavfi -i "testsrc2=size=320x180:rate=25:duration=4,format=yuv420p" -c:v ffv1 -y "$clip"
 
@@ -23,7 +23,8 @@ filter() {
 
 scenes() {
     local scene
-    command=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true glmark2 -s 480x270)
+    command=(env GALLIUM_DRIVER=zink MESA_LOADER_DRIVER_OVERRIDE=zink LIBGL_ALWAYS_SOFTWARE=true glmark2
+        -s "${PM_GAME_SIZE:-480x270}")
     for scene in "$@"; do
         command+=(-b "$scene:duration=$(awk -v s="$seconds" -v n=$# 'BEGIN { print s / 2 / n }')")
     done
@@ -48,7 +49,10 @@ programs=(mpv-gpu-next mpv-gpu ffmpeg-libplacebo ffmpeg-gblur ffmpeg-chromaber f
     glmark2-zink)
 set_command() {
     case $1 in
-    vkcube) command=(vkcube --c "$frames") ;;
+    vkcube)
+        command=(vkcube --c "$frames")
+        [ -z "${PM_GAME_SIZE-}" ] || command+=(--width "${PM_GAME_SIZE%x*}" --height "${PM_GAME_SIZE#*x}")
+        ;;
     mpv-gpu-next) play --vo=gpu-next ;;
     mpv-gpu) play --vo=gpu ;;
     mpv-shader)

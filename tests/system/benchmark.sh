@@ -188,6 +188,21 @@ push_cost)
         grep -q 'words of push constants' "$PIECEMEAL_LOG_FILE" || fail "there is no variant in $kind"
     done
     ;;
+real_programs) # of which one is played, for a moment
+    need Xvfb jq vkcube ffmpeg mpv glmark2 vulkaninfo
+    JSON=$scratch/json SESSIONS=2 SESSION_SECONDS=10 run_quietly "$scratch/out" \
+        "$PM_SOURCE/bench/coverage/real_programs.sh" "$PM_BUILD" vkcube
+    prints 2 '\| vkcube \| [12] \| [0-9]+ \| [0-9]+ (\| [0-9,]+ of [0-9,]+ ){3}\| [0-9]+ (\| [0-9]+ of [0-9]+ ){2}(\| [0-9]+ ){4}\|'
+    prints 2 '\| vkcube \| [12] \| [^|]+ (\| [0-9]+ ){5}\|'
+    jq -e 'length == 2 and all(.[]; .frames > 0 and .shaders > 0 and .why != null)' "$scratch/json" >"$scratch/asked"
+    ;;
+window_seed) # a session that is given it has a window that opens so early
+    measure 3 9
+    prints 1 '[0-9]+'
+    with_layer
+    PIECEMEAL_SAMPLER_SEED=$(cat "$scratch/out") run_quietly "$scratch/session" "${scene[@]}" --frames 40 --quiet
+    says "$PIECEMEAL_LOG_FILE" 'heartbeat [3-9]: a profiling window opens'
+    ;;
 zero_gain)
     measure --piecemeal "$piecemeal" --frames 6 --skip 2 --block 2 --launches 2 --train-frames 2 -- "${scene[@]}"
     prints 10 "\| [a-z, ]+ \| $number \| $interval \| $interval \| [+-]$number %.*\|"

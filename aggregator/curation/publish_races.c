@@ -120,9 +120,10 @@ static bool publish(struct pm_curator *curator, const char *game,
         return false;
     if (known && !at_once && !pm_release_is_due(curator, before.judged_at, races.judged_at))
         return true;
-    return pm_races_judge(gathering, curator, arena, &races, &vouched_days, error) &&
-           release(curator, known ? &before : NULL, &races, vouched_days, arena, error) &&
-           make(known ? &before : NULL, old_etag, &races, body, etag, &changed, error) &&
+    const struct pm_races *old = known ? &before : NULL;
+    return pm_races_judge(gathering, curator, old, arena, &races, &vouched_days, error) &&
+           release(curator, old, &races, vouched_days, arena, error) &&
+           make(old, old_etag, &races, body, etag, &changed, error) &&
            (!changed || pm_publish_body(curator, game, PM_RACES_PUBLICATION, etag, body, error));
 }
 

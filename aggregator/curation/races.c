@@ -59,25 +59,25 @@ static void take_part(struct judging *judging, struct pm_gathered_race *race, ui
     qsort(race->arms, race->count, sizeof(*race->arms), compare_points);
 }
 
+static size_t index_of(const struct judging *judging, uint32_t point)
+{
+    for (size_t i = 0; i < judging->count; i++)
+        if (judging->gathered[i].point == point)
+            return i;
+    return PM_RACE_NONE;
+}
+
 /* In the order of their ranks: recipes before pairs, so that a pair is nominated only where it is
- * faster than what it is made of. */
-static bool judge(struct judging *judging, struct pm_error *error)
+ * faster than what it is made of. winner: the point that has won before; 0: none has. */
+static bool judge(struct judging *judging, uint32_t winner, struct pm_error *error)
 {
     qsort(judging->gathered, judging->count, sizeof(*judging->gathered), compare_ranks);
     for (size_t i = 0; i < judging->count; i++)
         judging->arms[i] =
             (struct pm_race_arm){.choosing = pm_race_independent(&judging->gathered[i].halves[0]),
                                  .held_out = pm_race_independent(&judging->gathered[i].halves[1])};
-    return pm_race_judge(judging->arms, judging->count, &judging->result, error);
-}
-
-static bool is_there(const struct judging *judging, uint32_t point)
-{
-    for (size_t i = 0; i < judging->count; i++) {
-        if (judging->gathered[i].point == point)
-            return true;
-    }
-    return false;
+    const size_t standing = winner != 0 ? index_of(judging, winner) : PM_RACE_NONE;
+    return pm_race_judge(judging->arms, judging->count, standing, &judging->result, error);
 }
 
 /* The fastest recipe but for the winner and those that were taken before. SIZE_MAX: there is none
@@ -118,7 +118,7 @@ static void add_pairs(struct judging *judging)
         const struct pm_variant_id pair = {size ? second.first : first.first,
                                            size ? first.first : second.first};
         if (pm_variant_point(&pair, &point) && pm_variant_is_known(point) &&
-            !is_there(judging, point) &&
+            index_of(judging, point) == PM_RACE_NONE &&
             judging->count < sizeof(judging->arms) / sizeof(*judging->arms))
             judging->gathered[judging->count++] = (struct pm_gathered_arm){.point = point};
     }
@@ -175,24 +175,21 @@ static bool judge_with_pairs(struct judging *judging, struct pm_error *error)
 {
     const struct pm_race_result result = judging->result;
     const uint32_t winner = judging->gathered[result.winner].point;
-    if (!judge(judging, error))
+    if (!judge(judging, winner, error))
         return false;
     judging->result = result;
-    for (size_t i = 0; i < judging->count; i++) {
-        if (judging->gathered[i].point == winner)
-            judging->result.winner = i;
-    }
+    judging->result.winner = index_of(judging, winner);
     return true;
 }
 
-/* count 0: nothing may be said of it. */
+/* count 0: nothing may be said of it. winner: as judge's. */
 static bool judge_race(struct judging *judging, struct pm_gathered_race *race, uint32_t least,
-                       struct pm_error *error)
+                       uint32_t winner, struct pm_error *error)
 {
     take_part(judging, race, least);
     if (judging->count == 0)
         return true;
-    if (!judge(judging, error))
+    if (!judge(judging, winner, error))
         return false;
     const size_t before = judging->count;
     add_pairs(judging);
@@ -244,7 +241,8 @@ static uint32_t most_clusters(const struct pm_race *race)
 
 /* The list, of which *count are filled; malloc'ed. NULL: see *error. */
 static struct judged_race *judge_all(const struct pm_race_gathering *gathering, uint32_t least,
-                                     struct pm_arena *arena, size_t *count, struct pm_error *error)
+                                     const struct pm_races *before, struct pm_arena *arena,
+                                     size_t *count, struct pm_error *error)
 {
     struct judged_race *list = calloc(gathering->count + 1, sizeof(*list));
     struct judging *judging = malloc(sizeof(*judging));
@@ -256,7 +254,8 @@ static struct judged_race *judge_all(const struct pm_race_gathering *gathering, 
         struct judged_race *judged = &list[*count];
         if (least > 1 && race->vouched_day == 0)
             continue;
-        done = judge_race(judging, race, least, error);
+        const struct pm_race *old = pm_races_find(before, &race->key, &race->environment);
+        done = judge_race(judging, race, least, old ? old->winner : 0, error);
         if (!done || judging->count == 0)
             continue;
         done = fill_race(judging, race, arena, &judged->race, error);
@@ -272,12 +271,12 @@ static struct judged_race *judge_all(const struct pm_race_gathering *gathering, 
 }
 
 bool pm_races_judge(const struct pm_race_gathering *gathering, const struct pm_curator *curator,
-                    struct pm_arena *arena, struct pm_races *races, const uint32_t **vouched_days,
-                    struct pm_error *error)
+                    const struct pm_races *before, struct pm_arena *arena, struct pm_races *races,
+                    const uint32_t **vouched_days, struct pm_error *error)
 {
     size_t count;
     struct judged_race *judged = judge_all(
-        gathering, curator->min_tokens > 1 ? curator->min_tokens : 1, arena, &count, error);
+        gathering, curator->min_tokens > 1 ? curator->min_tokens : 1, before, arena, &count, error);
     if (!judged)
         return false;
     count = bound(judged, count);

@@ -27,7 +27,8 @@ enum { PM_RACE_ARMS = 96, PM_RACE_PAIRS = 4 };
 /* What the name of the body is among those of scenes: no scene is called so (pm_name_check). */
 #define PM_RACES_PUBLICATION "\x01races"
 
-/* Judges all that may be published, whose memory is the arena's. vouched_days: of each. */
+/* Judges all that may be published, whose memory is the arena's. before: what is, whose winners
+ * stay as race.h says; NULL: nothing. vouched_days: of each. */
 bool pm_races_judge(const struct pm_race_gathering *gathering, const struct pm_curator *curator,
-                    struct pm_arena *arena, struct pm_races *races, const uint32_t **vouched_days,
-                    struct pm_error *error);
+                    const struct pm_races *before, struct pm_arena *arena, struct pm_races *races,
+                    const uint32_t **vouched_days, struct pm_error *error);

@@ -12,7 +12,7 @@ enum { STEPS = 256, LEAST_CLUSTERS = 8 };
 
 /* What is believed of each arm. */
 struct judged {
-    struct pm_anytime *seen; /* of who chooses */
+    struct pm_anytime *seen; /* of who chooses; then of who is held out */
     struct pm_belief *beliefs;
     double *best; /* how likely each is the fastest */
 };
@@ -98,8 +98,33 @@ static bool init(struct judged *judged, size_t count, struct pm_error *error)
     return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu variants", count);
 }
 
-bool pm_race_judge(struct pm_race_arm *arms, size_t count, struct pm_race_result *result,
-                   struct pm_error *error)
+/* Slower than the original, by all that is known of it. */
+static bool is_slower(const struct pm_race_arm *arm, size_t count)
+{
+    struct pm_anytime all = arm->choosing;
+    pm_anytime_merge(&all, &arm->held_out);
+    return pm_anytime_interval(&all, ALPHA / (double)count).low > 0;
+}
+
+/* Whether the nominee, if there is one, wins: by what was held out. beliefs: room for all. */
+static bool wins(const struct pm_race_arm *arms, size_t count, size_t nominee, size_t standing,
+                 struct judged *judged)
+{
+    if (nominee == PM_RACE_NONE ||
+        !(pm_anytime_interval(&arms[nominee].held_out, ALPHA / (double)count).high <
+          -PM_RACE_MARGIN))
+        return false;
+    if (standing == PM_RACE_NONE)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        judged->seen[i] = arms[i].held_out;
+    pm_believe(judged->seen, count, judged->beliefs);
+    return pm_belief_is_faster(&judged->beliefs[nominee], &judged->beliefs[standing],
+                               PM_RACE_ALIKE) >= 1 - ALPHA;
+}
+
+bool pm_race_judge(struct pm_race_arm *arms, size_t count, size_t standing,
+                   struct pm_race_result *result, struct pm_error *error)
 {
     struct judged judged;
     *result = (struct pm_race_result){.winner = PM_RACE_NONE};
@@ -112,13 +137,14 @@ bool pm_race_judge(struct pm_race_arm *arms, size_t count, struct pm_race_result
     if (count > 0)
         find_shares(arms, judged.best, count);
     const size_t nominee = nominate(arms, judged.beliefs, count);
+    if (standing != PM_RACE_NONE && is_slower(&arms[standing], count))
+        standing = PM_RACE_NONE;
+    const bool won = wins(arms, count, nominee, standing, &judged);
     finish(&judged);
-    if (nominee == PM_RACE_NONE)
+    result->winner = won ? nominee : standing;
+    if (result->winner == PM_RACE_NONE)
         return true;
-    const struct pm_anytime *held = &arms[nominee].held_out;
-    if (!(pm_anytime_interval(held, ALPHA / (double)count).high < -PM_RACE_MARGIN))
-        return true;
-    result->winner = nominee;
+    const struct pm_anytime *held = &arms[result->winner].held_out;
     result->gain = pm_anytime_interval(held, ALPHA);
     result->mean = pm_anytime_mean(held);
     return true;

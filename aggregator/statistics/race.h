@@ -18,6 +18,10 @@
  * variants has a winner once in twenty at most. Of the clusters that measured it, PM_RACE_MARGIN /
  * PM_RACE_CLIP (8 %) may lie before an equal one can win by it.
  *
+ * What has won stays the winner, whoever seems a little faster later: until all that is known of it
+ * shows it slower than the original, or what was held out says with 95 % that the nominee, which
+ * could win, is faster by more than PM_RACE_ALIKE. So machines are not told another every few days.
+ *
  * Thread safety: no state.
  */
 #pragma once
@@ -29,6 +33,7 @@
 
 #define PM_RACE_CLIP 0.125  /* of a cluster's logarithm, either way */
 #define PM_RACE_MARGIN 0.01 /* logarithm; what gains less is not worth a compile */
+#define PM_RACE_ALIKE 0.02  /* logarithm; what differs by less is about as fast (base/halving.h) */
 #define PM_RACE_NONE SIZE_MAX
 
 struct pm_race_arm {
@@ -45,6 +50,7 @@ struct pm_race_result {
 /* Adds what one cluster says of a variant. */
 void pm_race_add(struct pm_race_arm *arm, double log_ratio, bool held_out);
 
-/* Fills shares and *result; arms without clusters take part. PM_ERROR_MEMORY alone fails. */
-bool pm_race_judge(struct pm_race_arm *arms, size_t count, struct pm_race_result *result,
-                   struct pm_error *error);
+/* Fills shares and *result; arms without clusters take part. standing: what has won before, and
+ * stays so as above; PM_RACE_NONE: nothing has. PM_ERROR_MEMORY alone fails. */
+bool pm_race_judge(struct pm_race_arm *arms, size_t count, size_t standing,
+                   struct pm_race_result *result, struct pm_error *error);

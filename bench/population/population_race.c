@@ -78,17 +78,17 @@ static bool race(const struct field *field, struct pm_random *random, uint32_t *
                  bool *wrong, struct pm_race_result *result, struct pm_error *error)
 {
     struct pm_race_arm arms[VARIANTS] = {0};
-    struct pm_race_result now;
+    struct pm_race_result now = {.winner = PM_RACE_NONE};
     *uploads = 0;
     *wrong = false;
     result->winner = PM_RACE_NONE;
-    if (!pm_race_judge(arms, VARIANTS, &now, error))
+    if (!pm_race_judge(arms, VARIANTS, now.winner, &now, error))
         return false;
     for (uint32_t i = 1; i <= MOST; i++) {
         upload(field, arms, random);
         if (i % LOOK != 0)
             continue;
-        if (!pm_race_judge(arms, VARIANTS, &now, error))
+        if (!pm_race_judge(arms, VARIANTS, now.winner, &now, error))
             return false;
         if (now.winner == PM_RACE_NONE)
             continue;

@@ -245,8 +245,8 @@ static struct pm_race judge(struct place *place, const uint32_t *variants, const
     struct pm_error error;
     for (unsigned i = 0; i < ARMS; i++)
         set_arm(&arms[i], days[i], variants[i], logs[i]);
-    if (!pm_races_judge(&gathering, pm_aggregator_curator(place->aggregator), place->arena, &races,
-                        &vouched_days, &error))
+    if (!pm_races_judge(&gathering, pm_aggregator_curator(place->aggregator), NULL, place->arena,
+                        &races, &vouched_days, &error))
         fail_msg("%s", error.message);
     assert_int_equal(races.race_count, 1);
     return races.races[0];
@@ -329,6 +329,26 @@ static void test_pair_gains_less(void **state)
         if (is_faster_pair(race->variants[i].point, &truth))
             clusters += race->variants[i].clusters;
     assert_true(clusters > 0);
+}
+
+/* On no day is a winner taken back for a pair that is about as fast, or that is not shown yet. */
+static void test_winner_stays(void **state)
+{
+    struct place *place = *state;
+    const struct truth truth = {.logs = {[7] = log(0.94), [11] = log(0.97)},
+                                .pairs = true,
+                                .together = log(0.928) - log(0.94) - log(0.97)};
+    bool won = false;
+    double clusters = 0;
+    for (int i = 0; i < 16; i++) {
+        const struct pm_race *race = day(place, PLAYERS, 1, &truth);
+        assert_true(!won || race->winner == players_point(7));
+        won |= race && race->winner != 0;
+        for (size_t v = 0; race && v < race->variant_count; v++)
+            if (is_faster_pair(race->variants[v].point, &truth))
+                clusters += race->variants[v].clusters;
+    }
+    assert_true(won && clusters > 0);
 }
 
 /* Of those that are alike the first of the list of recipes wins, as in contests, though a later one
@@ -464,6 +484,7 @@ int main(void)
         TEST(test_winner_stays_beside_pairs),
         TEST(test_pair_wins),
         TEST(test_pair_gains_less),
+        TEST(test_winner_stays),
         TEST(test_alike),
         TEST(test_made_up_variants),
         TEST(test_one_token_decides_nothing),

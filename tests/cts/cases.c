@@ -328,7 +328,8 @@ void cts_close(struct cts *cts, const struct cts_case *of)
     cts_newer_close(cts, of);
     for (uint32_t i = 0; i < cts->library_count; i++)
         vkDestroyPipeline(gpu->device, cts->libraries[i], NULL);
-    vkDestroyPipelineLayout(gpu->device, cts->fragment_layout, NULL);
+    for (int i = 0; i < 2; i++)
+        vkDestroyPipelineLayout(gpu->device, cts->part_layouts[i], NULL);
     vkDestroyShaderModule(gpu->device, cts->module, NULL);
     free(cts->words);
     struct pm_gpu_buffer *const buffers[] = {&cts->vertices, &cts->indices, &cts->indirect,

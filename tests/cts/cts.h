@@ -160,7 +160,8 @@ struct cts {
     uint64_t queried[2]; /* what CTS_QUERIED's queries said: samples, invocations; or the way */
     VkPipeline libraries[16]; /* that were linked: lavapipe still needs them, until the end */
     uint32_t library_count;
-    VkPipelineLayout fragment_layout; /* of libraries with the fragment shader: gpu.layout's twin */
+    VkPipelineLayout part_layouts[2]; /* of libraries without the fragment shader, and with it
+                                         alone: gpu.layout's twins */
     VkDescriptorSet set;
     VkShaderModule module; /* the case's shader */
     VkShaderModule way_modules[2];

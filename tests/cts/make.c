@@ -23,18 +23,22 @@ static void name_pipeline(const struct cts *cts, VkPipeline pipeline, const char
 #define FRAGMENT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT
 #define OUTPUT VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT
 
-/* Games make the layouts of libraries one by one, so drivers must merge several. */
-static VkPipelineLayout fragment_layout(struct cts *cts)
+/* Of libraries with one of the two stages alone. Games make the layouts of these independent of one
+ * another, so that drivers must copy and merge them. */
+static VkPipelineLayout part_layout(struct cts *cts, bool fragment)
 {
     static const VkPushConstantRange push = {VK_SHADER_STAGE_ALL, 0, PM_GPU_PUSH_BYTES};
     const VkPipelineLayoutCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO,
+                                             .flags =
+                                                 VK_PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT,
                                              .setLayoutCount = 1,
                                              .pSetLayouts = &cts->gpu.set_layout,
                                              .pushConstantRangeCount = 1,
                                              .pPushConstantRanges = &push};
-    if (cts->fragment_layout == VK_NULL_HANDLE)
-        CHECK(vkCreatePipelineLayout(cts->gpu.device, &info, NULL, &cts->fragment_layout));
-    return cts->fragment_layout;
+    VkPipelineLayout *layout = &cts->part_layouts[fragment];
+    if (*layout == VK_NULL_HANDLE)
+        CHECK(vkCreatePipelineLayout(cts->gpu.device, &info, NULL, layout));
+    return *layout;
 }
 
 static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT part, bool optimize)
@@ -63,8 +67,8 @@ static VkPipeline make_part(struct cts *cts, VkGraphicsPipelineLibraryFlagsEXT p
         info->pDepthStencilState = NULL;
     if (!(part & OUTPUT))
         info->pColorBlendState = NULL;
-    if (fragment && cts->gpu.layout == cts->layouts[0])
-        info->layout = fragment_layout(cts);
+    if (before != fragment && cts->gpu.layout == cts->layouts[0])
+        info->layout = part_layout(cts, fragment);
     VkPipeline pipeline;
     CHECK(vkCreateGraphicsPipelines(cts->gpu.device, VK_NULL_HANDLE, 1, info, NULL, &pipeline));
     name_pipeline(cts, pipeline, "library");

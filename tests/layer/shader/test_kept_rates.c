@@ -50,6 +50,7 @@ static double play(int seed, bool by_state)
     snprintf(text, sizeof text, "%d", seed);
     setenv("PIECEMEAL_SAMPLER_SEED", text, 1);
     setenv("PIECEMEAL_SAMPLER_WINDOW_PROBABILITY", "1", 1);
+    setenv("PIECEMEAL_LIMITS_CREATION_MS", "1000", 1); /* they are waited for, however long */
     setenv("PIECEMEAL_LIMITS_LOADING_MS", "10000", 1);
     pm_layered_enable(PM_LAYER_IMPLICIT);
     pm_harness_open(&h, NULL);
@@ -68,6 +69,7 @@ static double play(int seed, bool by_state)
     h.driver->set_cost(NULL, NULL);
     level_destroy(&level, &h);
     pm_harness_close(&h);
+    unsetenv("PIECEMEAL_LIMITS_CREATION_MS");
     unsetenv("PIECEMEAL_LIMITS_LOADING_MS");
     return (double)executed.sampled / (double)executed.draws;
 }

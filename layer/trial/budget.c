@@ -10,6 +10,12 @@
 #define LONGEST_FRAME INT64_C(50000000)
 /* Of looking at an allowance that is empty. */
 #define LONGEST_REST PM_SECOND
+/* So long nobody else has what one saves for that does not come again, or twice as long as the
+ * heartbeats between two looks (trial_state.h) take. */
+#define PATIENCE (2 * PM_SECOND)
+#define LOOK 64
+/* Of what a first pair of a trial took, so much is expected of the next trial's. */
+#define REMEMBERED 0.875
 /* What is put aside at most: the share of so long. */
 #define LONGEST_ASIDE (60 * PM_SECOND)
 /* The longer of a pair's times counts as so many times the shorter at most: beyond, something else
@@ -52,13 +58,26 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
     budget->spent += nanoseconds;
 }
 
+/* What a pair takes of which nothing is known. */
+static int64_t unknown_pair(const struct pm_budget *budget)
+{
+    const int64_t frame = atomic_load(&budget->frame) + 2 * USE,
+                  first = atomic_load(&budget->first);
+    return frame > first ? frame : first;
+}
+
+/* What is kept at most where nobody saves. Under the lock. */
+static double most_of(const struct pm_budget *budget)
+{
+    return fmax(budget->allowance.per_nanosecond * PM_SECOND, (double)unknown_pair(budget));
+}
+
 /* What a pair took beyond its charge; below 0: the charge was too much, or it saved. odd: of that,
  * beyond what its trial's pairs are known to take. Under the lock. */
 static void correct(struct pm_budget *budget, double more, double odd)
 {
     struct pm_allowance *allowance = &budget->allowance;
-    const double most = allowance->per_nanosecond * PM_SECOND,
-                 room = allowance->per_nanosecond * LONGEST_ASIDE,
+    const double most = most_of(budget), room = allowance->per_nanosecond * LONGEST_ASIDE,
                  paid = odd > 0 ? fmin(odd, budget->aside) : 0;
     budget->spent += (int64_t)more;
     budget->aside -= paid;
@@ -69,14 +88,25 @@ static void correct(struct pm_budget *budget, double more, double odd)
     allowance->left = most;
 }
 
+/* So much came. Who saves for a pair has half of it, once nothing is owed, and what there is no
+ * room for. Under the lock. */
+static void add(struct pm_budget *budget, double came)
+{
+    const double left = budget->allowance.left + came, most = most_of(budget),
+                 half = fmax(fmin(left, came), 0) / 2,
+                 saved = fmin(fmax(budget->wanted - budget->saved, 0), fmax(half, left - most));
+    budget->saved += saved;
+    budget->allowance.left = fmin(left - saved, most);
+}
+
 /* What passed since then, for pairs and for what trials over sessions owe. Under the lock. */
 static void fill(struct pm_budget *budget, int64_t now)
 {
-    const double half = budget->share / 2;
-    const int64_t paid = (int64_t)((double)(now - budget->allowance.filled_at) * half),
-                  owed = budget->owed_over_sessions;
+    const double half = budget->share / 2, passed = (double)(now - budget->allowance.filled_at);
+    const int64_t paid = (int64_t)(passed * half), owed = budget->owed_over_sessions;
     budget->allowance.per_nanosecond = owed > 0 ? half : budget->share;
-    pm_allowance_fill(&budget->allowance, now);
+    budget->allowance.filled_at = now;
+    add(budget, passed * budget->allowance.per_nanosecond);
     if (owed <= 0 || paid <= 0)
         return;
     budget->owed_over_sessions -= paid < owed ? paid : owed;
@@ -95,16 +125,52 @@ void pm_budget_return(struct pm_budget *budget, int64_t charged)
     atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
 }
 
-/* How long until something is left. */
+/* How long until the least of pairs could begin. */
 static int64_t rest_of(const struct pm_allowance *allowance)
 {
-    const double rest = -allowance->left / allowance->per_nanosecond;
-    return rest < LONGEST_REST ? (int64_t)rest : LONGEST_REST;
+    const double rest = (2 * USE - allowance->left) / allowance->per_nanosecond;
+    return rest < LONGEST_REST ? (int64_t)fmax(rest, 0) : LONGEST_REST;
+}
+
+/* It saves from here on, if nobody else does: who was served last lets others, and who does not
+ * come again loses what it saved. Under the lock. */
+static void save(struct pm_budget *budget, const struct pm_trial_cost *cost, double needs,
+                 int64_t now)
+{
+    const int64_t looks = 2 * LOOK * atomic_load(&budget->frame),
+                  patience = looks > PATIENCE ? looks : PATIENCE;
+    if (budget->saver != NULL && budget->saver != cost && budget->saver != budget->served &&
+        now - budget->wanted_at <= patience)
+        return;
+    budget->saver = cost;
+    budget->wanted = needs;
+    budget->wanted_at = now;
+    budget->saved = fmin(budget->saved, needs);
+}
+
+/* Whether there is as much, which is spent. Under the lock. */
+static bool take(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t charge,
+                 int64_t now)
+{
+    struct pm_allowance *allowance = &budget->allowance;
+    const double needs = (double)charge;
+    if (allowance->left < needs)
+        save(budget, cost, needs, now);
+    if (budget->saver == cost && allowance->left + budget->saved >= needs) {
+        allowance->left += budget->saved;
+        budget->saved = budget->wanted = 0;
+        budget->served = budget->saver;
+        budget->saver = NULL;
+    }
+    if (allowance->left < needs)
+        return false;
+    spend(budget, charge);
+    return true;
 }
 
 int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
-    const int64_t expected = atomic_load(&cost->expected);
+    const int64_t expected = atomic_load(&cost->expected), so_far = atomic_load(&cost->so_far);
     int64_t charged = PM_BUDGET_SPENT;
     if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
         return charged;
@@ -112,9 +178,14 @@ int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *co
         return PM_BUDGET_HELD;
     take_back(budget);
     fill(budget, now);
-    if (budget->allowance.left >= 0 || budget->share >= 1) {
-        charged = expected > 0 ? expected : atomic_load(&budget->frame) + 2 * USE;
-        spend(budget, charged);
+    const int64_t unknown = unknown_pair(budget), charge = expected > 0       ? expected
+                                                           : unknown > so_far ? unknown
+                                                                              : so_far;
+    if (budget->share >= 1) {
+        charged = charge;
+        spend(budget, charge);
+    } else if (take(budget, cost, charge, now)) {
+        charged = charge;
     } else {
         atomic_store_explicit(&budget->rests_until, now + rest_of(&budget->allowance),
                               memory_order_relaxed);
@@ -146,15 +217,20 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     const double took = longer(use, time, stands) + 2 * USE, more = took - (double)charged;
     const int64_t usual = atomic_load(&cost->expected);
     double odd = 0;
-    if (cost->stands != stands) {
+    if (cost->stands != stands || (usual <= 0 && cost->pairs >= KNOWN)) {
         cost->stands = stands;
         cost->sum = 0;
         cost->pairs = 0;
+        atomic_store(&cost->expected, 0);
     }
     if (usual > 0 && cost->pairs >= KNOWN)
         odd = fmin(more, took - (double)usual);
     cost->sum += took;
     cost->pairs++;
+    atomic_store(&cost->so_far, (int64_t)(cost->sum / cost->pairs));
+    if (cost->pairs == 1)
+        atomic_store(&budget->first,
+                     (int64_t)fmax(took, REMEMBERED * (double)atomic_load(&budget->first)));
     if (cost->pairs >= KNOWN)
         atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
@@ -180,7 +256,7 @@ int64_t pm_budget_owed(struct pm_budget *budget, int64_t now)
     pthread_mutex_lock(&budget->lock);
     take_back(budget);
     fill(budget, now);
-    const double left = budget->allowance.left;
+    const double left = budget->allowance.left + budget->saved;
     pthread_mutex_unlock(&budget->lock);
     return left < 0 && budget->share < 1 ? (int64_t)-left : 0;
 }

@@ -3,23 +3,28 @@
  * A pair takes longer by what its slower side adds, and by what timing costs. It is charged when it
  * begins, by what the pairs of its trial took so far, and corrected when both its times are there:
  * so those that are under way count, and one whose times never come stays charged, but for a
- * glance's (glance.h). Each of a trial's first four is charged a frame.
+ * glance's (glance.h). A trial's first is charged a frame, or what first ones took lately if that
+ * is more, and the next three no less than those before took.
  *
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
  * in them, and no time counts as more than five times the other's: what is slower still costs more
  * than is told. It is longer than what is bound otherwise (enum pm_trial_stands).
  *
- * Whoever asks first has what there is: of several trials in each frame the first in it has most
- * pairs until it is over. Trials have no turns, since one of long pairs would hold all others to
- * its rate. Glances have one, all together, where one had to wait (trial_glance.c).
+ * A pair begins only while what it is charged is left: by the end of a session no more than the
+ * share was charged, and what pairs took beyond is known of most. Whoever asks first has what there
+ * is. A pair that is more than that is saved for, by one trial after another: half of what comes is
+ * put by for it, so that trials of short pairs are held up by no more than that, and those of long
+ * ones come to their end too. Glances have a turn, all together, where one had to wait
+ * (trial_glance.c).
  *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
  * it is owed it is paid with half of the share, and pairs have the other half.
  *
- * What is not spent is kept for a second (layer/core/allowance.h). What was spent beyond, since one
- * pair may take more than a short session has for all, is owed: by the sessions that follow, too.
+ * What is not spent and not saved for a pair is kept for a second, or as much as a frame takes.
+ * What was spent beyond, since a pair may take more than it was charged, is owed: by the sessions
+ * that follow, too.
  *
  * Times that differ by chance seem to save as often as they seem to cost. Were only the latter
  * remembered, little would be left of the share. So what pairs save beyond a second's share is put
@@ -44,12 +49,18 @@ struct pm_budget {
     double share;
     struct pm_allowance allowance; /* of pairs */
     double aside;                  /* nanoseconds: saved by pairs, and too much for that */
+    const void *saver, *served;    /* the trial that saves for a pair, of which only the address
+                                      counts;    and the latest that had one so. NULL: none */
+    double wanted, saved; /* nanoseconds: what that takes, and what there is for it beside what
+                             is left */
+    int64_t wanted_at;    /* when it last asked */
     int64_t begun_at, spent;
     int64_t owed_over_sessions, paid_over_sessions; /* nanoseconds; the one before these are paid */
     int64_t of_sessions;                            /* of that, by trials over sessions */
     bool any_session;                               /* there were some */
     _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
     _Atomic int64_t frame;       /* what one takes */
+    _Atomic int64_t first;       /* what the first pair of a trial takes, by the latest */
     int64_t framed_at;           /* of who counts frames */
     _Atomic int64_t returned;    /* given back, and not in the allowance yet */
 };
@@ -72,6 +83,7 @@ enum pm_trial_stands {
 /* What a trial's pairs took; all zero: none has. */
 struct pm_trial_cost {
     _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
+    _Atomic int64_t so_far;   /* the mean of those there are; 0: there is none */
     double sum;               /* the poller's, as all that follows */
     uint32_t pairs;
     enum pm_trial_stands stands;
@@ -87,7 +99,7 @@ struct pm_use_cost {
 
 /* Below 0, in place of a charge. */
 enum {
-    PM_BUDGET_SPENT = -1, /* nothing is left */
+    PM_BUDGET_SPENT = -1, /* not enough is left */
     PM_BUDGET_HELD = -2,  /* nobody knows: it is somebody else's just now */
 };
 

@@ -16,7 +16,7 @@ static struct pm_budget budget_of(double share)
     return budget;
 }
 
-/* A pair of a trial, of which nothing is known before the first. */
+/* A pair of a trial, of which nothing is known before the first: at a time when it may begin. */
 static void one_pair(struct pm_budget *budget, struct pm_trial_cost *cost, struct pm_use_cost *use,
                      double own, double variant, enum pm_trial_stands stands, int64_t now)
 {
@@ -52,9 +52,9 @@ static void pairs_under_way_count(void **state)
     known_pairs(&budget, &cost, &use, MS / 4, MS / 2, false);
     assert_in_range(cost.expected, MS / 4 + TIMING - 1, MS / 4 + TIMING);
     assert_int_equal(pairs_at(&budget, &cost, 0), 0);
-    /* Five milliseconds, of which one has been spent: fifteen, and one with what is left. */
-    assert_int_equal(pairs_at(&budget, &cost, second), 16);
-    assert_true(pm_budget_spent(&budget, second) < 0.0054);
+    /* Five milliseconds, of which one has been spent: fifteen, and none with what is left. */
+    assert_int_equal(pairs_at(&budget, &cost, second), 15);
+    assert_true(pm_budget_spent(&budget, second) <= 0.005);
     pm_budget_finish(&budget);
 }
 
@@ -65,11 +65,15 @@ static void an_unknown_pair_is_a_frame(void **state)
     struct pm_trial_cost first = {0}, second_one = {0};
     struct pm_use_cost use = {0};
     pm_budget_frames(&budget, 100, second);
-    const int64_t charged = pm_budget_begin(&budget, &first, second);
+    /* 10 ms, which two seconds have, and no less. */
+    assert_true(pm_budget_begin(&budget, &first, second) < 0);
+    const int64_t now = 2 * second + 2 * MS;
+    const int64_t charged = pm_budget_begin(&budget, &first, now);
     assert_int_equal(charged, 10 * MS + TIMING);
-    assert_true(pm_budget_begin(&budget, &second_one, second) < 0);
+    assert_true(pm_budget_begin(&budget, &second_one, now) < 0);
     pm_budget_settle(&budget, &first, &use, (double[]){1 * MS, 1 * MS}, false, charged);
-    assert_true(pm_budget_begin(&budget, &second_one, second) >= 0);
+    /* What it did not take is left for the next one. */
+    assert_true(pm_budget_begin(&budget, &second_one, now + 2 * MS) >= 0);
     pm_budget_finish(&budget);
 }
 
@@ -93,7 +97,7 @@ static void is_not_saved_for_long(void **state)
     (void)state;
     struct pm_budget budget = budget_of(0.005);
     struct pm_trial_cost cost = {.expected = 1 * MS};
-    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 6);
+    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 5);
     pm_budget_finish(&budget);
 }
 
@@ -174,11 +178,12 @@ static void chance_takes_nothing_of_the_share(void **state)
     /* Sessions are paid with half of it all the time. */
     const double half = share_of_noisy_pairs(40 * MS, 41 * MS, 3600 * second);
     print_message(
-        "of 0.5 %%: %.3f %% (40 and 41 ms), %.3f %% (40 and 44 ms); of 0.25 %%: %.3f %%\n",
+        "of 0.5 %%: %.4f %% (40 and 41 ms), %.4f %% (40 and 44 ms); of 0.25 %%: %.4f %%\n",
         100 * little, 100 * more, 100 * half);
-    assert_true(little > 0.0045 && little < 0.0051);
-    assert_true(more > 0.0048 && more < 0.0051);
-    assert_true(half > 0.0023 && half < 0.0026);
+    assert_true(little > 0.0045 && little <= 0.005);
+    /* What the last pair took beyond what is usual is known behind it. */
+    assert_true(more > 0.0048 && more <= 0.00501);
+    assert_true(half > 0.0023 && half <= 0.0025);
 }
 
 /* For ten seconds a pair may begin in each of 60 frames, and takes 80 ms more: how many there are.
@@ -206,26 +211,26 @@ static void what_was_saved_pays_no_slow_trial(void **state)
     struct pm_budget budget = budget_of(0.005);
     struct pm_trial_cost saves = {0}, slow = {0};
     struct pm_use_cost use = {0};
-    int64_t now = 0;
-    for (; now < 600 * second; now += second)
+    int64_t now;
+    for (now = second; now < 600 * second; now += second)
         one_pair(&budget, &saves, &use, 3 * MS, 2 * MS, PM_STANDS_OWN, now);
     pm_budget_frames(&budget, 36000, now);
     assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
-    now += 20 * second;
+    now += 25 * second;
     assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
     /* One that is known, but not beside what is bound now. */
     slow = (struct pm_trial_cost){0};
     use = (struct pm_use_cost){0};
     known_pairs(&budget, &slow, &use, 20 * MS, 20 * MS, PM_STANDS_VARIANT);
     now += 600 * second;
-    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    assert_in_range(slow_pairs_in_ten_seconds(&budget, &slow, now), 1, 2); /* one was saved for */
     /* One that is known, but tried again. */
     slow = (struct pm_trial_cost){0};
     use = (struct pm_use_cost){0};
     known_pairs(&budget, &slow, &use, 20 * MS, 20 * MS, PM_STANDS_OWN);
     slow.expected = 0;
     now += 600 * second;
-    assert_int_equal(slow_pairs_in_ten_seconds(&budget, &slow, now), 1);
+    assert_in_range(slow_pairs_in_ten_seconds(&budget, &slow, now), 1, 2); /* one was saved for */
     pm_budget_finish(&budget);
 }
 
@@ -236,16 +241,16 @@ static void what_was_saved_begins_no_pairs(void **state)
     struct pm_budget budget = budget_of(0.005);
     struct pm_trial_cost saves = {0}, cost = {.expected = 1 * MS};
     struct pm_use_cost use = {0};
-    for (int i = 0; i < 1000; i++)
+    for (int i = 1; i < 1000; i++)
         one_pair(&budget, &saves, &use, 30 * MS, 20 * MS, PM_STANDS_OWN, i * second);
-    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 6);
+    assert_int_equal(pairs_at(&budget, &cost, 1000 * second), 5);
     /* And a minute's share is all that it pays of a pair that takes more than is usual. */
     use = (struct pm_use_cost){0};
     known_pairs(&budget, &cost, &use, 1 * MS, 1 * MS, PM_STANDS_OWN);
     assert_int_equal(cost.expected, TIMING);
     use = (struct pm_use_cost){0};
     pm_budget_settle(&budget, &cost, &use, (double[]){250 * MS, 1000 * MS}, PM_STANDS_OWN, TIMING);
-    assert_in_range(pm_budget_owed(&budget, 1000 * second), 451 * MS, 451 * MS + 5 * TIMING);
+    assert_in_range(pm_budget_owed(&budget, 1000 * second), 450 * MS, 450 * MS + 5 * TIMING);
     pm_budget_finish(&budget);
 }
 
@@ -256,7 +261,7 @@ static void what_is_owed_is_paid_later(void **state)
     struct pm_budget budget = budget_of(0.005);
     struct pm_trial_cost cost = {0};
     struct pm_use_cost use = {0};
-    one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, 0);
+    one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, second);
     /* Ten seconds have 50 ms. */
     const int64_t owed = pm_budget_owed(&budget, 10 * second);
     assert_in_range(owed, 50 * MS, 50 * MS + TIMING);
@@ -274,6 +279,63 @@ static void what_is_owed_is_paid_later(void **state)
     use = (struct pm_use_cost){0};
     one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, 0);
     assert_int_equal(pm_budget_owed(&budget, 0), 0);
+    pm_budget_finish(&budget);
+}
+
+/* Frames of 10 ms, in each of which trials ask for pairs that take so many milliseconds, one after
+ * the other. How many each has of a minute; and at the end of each frame no more was spent than the
+ * share. */
+static void pairs_of_a_minute(const int64_t *takes, uint32_t *pairs, uint32_t count)
+{
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost costs[4] = {{0}};
+    struct pm_use_cost uses[4] = {{0}};
+    assert_true(count <= 4);
+    for (uint32_t t = 0; t < count; t++) {
+        known_pairs(&budget, &costs[t], &uses[t], (double)takes[t], (double)(2 * takes[t] - TIMING),
+                    PM_STANDS_OWN);
+        pairs[t] = 0;
+    }
+    pm_budget_finish(&budget);
+    budget = budget_of(0.005);
+    pm_budget_frames(&budget, 100, second);
+    for (int i = 0; i < 6000; i++) {
+        const int64_t now = i * second / 100;
+        for (uint32_t t = 0; t < count; t++)
+            pairs[t] += pm_budget_begin(&budget, &costs[t], now) >= 0;
+        assert_true(pm_budget_spent(&budget, now) <= 0.005);
+    }
+    pm_budget_finish(&budget);
+}
+
+/* Nobody begins what is not there, and who needs more than a second's share has it after a while,
+ * whatever others ask for. */
+static void a_pair_begins_when_it_fits(void **state)
+{
+    (void)state;
+    uint32_t pairs[4];
+    /* A minute has 300 ms. */
+    pairs_of_a_minute((const int64_t[]){40 * MS, 0}, pairs, 1);
+    assert_int_equal(pairs[0], 7);
+    pairs_of_a_minute((const int64_t[]){MS, 40 * MS}, pairs, 2);
+    print_message("1 ms: %u pairs; 40 ms: %u\n", pairs[0], pairs[1]);
+    assert_true(pairs[0] >= 100 && pairs[1] >= 3);
+    pairs_of_a_minute((const int64_t[]){40 * MS, 15 * MS, MS}, pairs, 3);
+    print_message("40 ms: %u pairs; 15 ms: %u; 1 ms: %u\n", pairs[0], pairs[1], pairs[2]);
+    assert_true(pairs[0] >= 2 && pairs[1] >= 2 && pairs[2] >= 100);
+}
+
+/* What was saved for a trial that does not come again is another's. */
+static void who_goes_leaves_what_it_saved(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost gone = {.expected = 40 * MS}, stays = {.expected = 20 * MS};
+    assert_true(pm_budget_begin(&budget, &gone, 0) < 0);
+    for (int i = 1; i < 10; i++)
+        assert_true(pm_budget_begin(&budget, &stays, i * second / 10) < 0);
+    assert_true(pm_budget_begin(&budget, &stays, 3 * second) < 0);
+    assert_true(pm_budget_begin(&budget, &stays, 4 * second + MS) >= 0);
     pm_budget_finish(&budget);
 }
 
@@ -300,9 +362,9 @@ static void what_sessions_owe_is_of_its_own(void **state)
     pm_budget_charge_session(&budget, 20 * second, 0);
     assert_true(pm_budget_owes(&budget, 0));
     assert_int_equal(pm_budget_owed(&budget, 0), 0);
-    assert_true(pm_budget_begin(&budget, &cost, 0) >= 0);
-    assert_true(pm_budget_begin(&budget, &cost, second / 5) < 0);
-    assert_true(pm_budget_begin(&budget, &cost, second) >= 0);
+    assert_int_equal(pairs_at(&budget, &cost, second), 2);
+    assert_true(pm_budget_begin(&budget, &cost, second + second / 10) < 0);
+    assert_true(pm_budget_begin(&budget, &cost, 2 * second) >= 0);
     /* 20 s are what 4,000 s have, and twice as many by halves. */
     assert_true(pm_budget_owes(&budget, 7990 * second));
     assert_false(pm_budget_owes(&budget, 8000 * second));
@@ -331,6 +393,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_under_way_count),
+        cmocka_unit_test(a_pair_begins_when_it_fits),
+        cmocka_unit_test(who_goes_leaves_what_it_saved),
         cmocka_unit_test(what_is_owed_is_paid_later),
         cmocka_unit_test(what_sessions_owe_is_of_its_own),
         cmocka_unit_test(what_makes_no_difference_owes_little),

@@ -46,9 +46,9 @@ bool pm_callgrind_start(const struct pm_callgrind *callgrind, struct pm_error *e
 
 struct dump {
     struct pm_instructions sum;
-    uint64_t summary; /* what the file says that it sums to */
-    bool generated;   /* the functions that come now are in no file */
-    bool of_call;     /* the costs that come now are a callee's, who has them too */
+    uint64_t totals; /* what the file says that it sums to */
+    bool generated;  /* the functions that come now are in no file */
+    bool of_call;    /* the costs that come now are a callee's, who has them too */
 };
 
 /* Callgrind Format Specification: costs are lines of a position and a number. */
@@ -58,8 +58,8 @@ static void read_line(struct dump *dump, const char *line)
         dump->generated = strcmp(line, "ob=???\n") == 0;
     } else if (strncmp(line, "calls=", 6) == 0) {
         dump->of_call = true;
-    } else if (strncmp(line, "summary: ", 9) == 0) {
-        dump->summary = strtoull(line + 9, NULL, 10);
+    } else if (strncmp(line, "totals: ", 8) == 0) {
+        dump->totals = strtoull(line + 8, NULL, 10);
     } else if (line[0] >= '0' && line[0] <= '9') {
         const char *cost = strchr(line, ' ');
         const uint64_t count = cost && !dump->of_call ? strtoull(cost, NULL, 10) : 0;
@@ -69,8 +69,8 @@ static void read_line(struct dump *dump, const char *line)
     }
 }
 
-static bool read_dump(const char *path, struct pm_instructions *instructions,
-                      struct pm_error *error)
+bool pm_callgrind_read(const char *path, struct pm_instructions *instructions,
+                       struct pm_error *error)
 {
     struct dump dump = {0};
     char *line = NULL;
@@ -83,9 +83,9 @@ static bool read_dump(const char *path, struct pm_instructions *instructions,
     free(line);
     fclose(file);
     *instructions = dump.sum;
-    return (dump.sum.all > 0 && dump.sum.all == dump.summary) ||
+    return (dump.sum.all > 0 && dump.sum.all == dump.totals) ||
            pm_fail(error, PM_ERROR_INPUT, "%s: sums to %" PRIu64 ", and says %" PRIu64, path,
-                   dump.sum.all, dump.summary);
+                   dump.sum.all, dump.totals);
 }
 
 bool pm_callgrind_take(struct pm_callgrind *callgrind, struct pm_instructions *instructions,
@@ -93,5 +93,5 @@ bool pm_callgrind_take(struct pm_callgrind *callgrind, struct pm_instructions *i
 {
     char path[sizeof(callgrind->out) + 16];
     snprintf(path, sizeof(path), "%s.%u", callgrind->out, ++callgrind->dumps);
-    return tell(callgrind, "dump", error) && read_dump(path, instructions, error);
+    return tell(callgrind, "dump", error) && pm_callgrind_read(path, instructions, error);
 }

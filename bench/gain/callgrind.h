@@ -34,3 +34,8 @@ bool pm_callgrind_start(const struct pm_callgrind *callgrind, struct pm_error *e
 /* What it executed since it started counting or was last asked. */
 bool pm_callgrind_take(struct pm_callgrind *callgrind, struct pm_instructions *instructions,
                        struct pm_error *error);
+
+/* What a dump says (callgrind.out.N), of a program with those words, or one that told callgrind
+ * itself. */
+bool pm_callgrind_read(const char *path, struct pm_instructions *instructions,
+                       struct pm_error *error);

@@ -51,22 +51,19 @@ static bool find_turns(const struct pm_words *canonical, struct pm_record_points
     return allocated || no_memory(error);
 }
 
-/* What counting its lanes takes, in atomics a subgroup: one where a part of the subgroup enters it,
- * or, of lanes alone, any. by: pm_blocks_weighed_by; by lanes only those that are counted alone are
- * weighed. NAN: not known. */
+/* What counting its lanes takes, in atomics a subgroup: of lanes alone one wherever any enter, NAN
+ * where that is not known. by: pm_blocks_weighed_by. Beside the subgroups, where a part of one
+ * enters; who enters whole is counted along, and of who is not known to enter in parts nothing is
+ * known to be saved. */
 static double published_weight(const struct pm_point_estimate *block, unsigned by, bool lanes_only)
 {
     const struct pm_ratio *of = block->measures;
-    const double entries = of[PM_MEASURE_SUBGROUPS].ratio;
-    const double whole = of[PM_MEASURE_FREQUENCY].ratio * of[PM_MEASURE_UNIFORM].ratio;
-    const double parts = entries > whole ? entries - whole : 0;
-    if (of[by].clusters == 0)
-        return (double)NAN;
     if (lanes_only)
-        return of[by].ratio;
-    return by == PM_MEASURE_SUBGROUPS && pm_block_uniformity_is_known(block)
-               ? parts + PM_FLOW_PASSED * (entries - parts)
-               : (double)NAN;
+        return of[by].clusters == 0 ? (double)NAN : of[by].ratio;
+    return by == PM_MEASURE_SUBGROUPS && of[by].clusters > 0 && pm_block_uniformity_is_known(block)
+               ? pm_flow_parts(of[PM_MEASURE_SUBGROUPS].ratio, of[PM_MEASURE_FREQUENCY].ratio,
+                               of[PM_MEASURE_UNIFORM].ratio)
+               : 0;
 }
 
 /* By point; to be freed. NULL: nothing is known. */
@@ -113,7 +110,8 @@ static void say_flow(const struct pm_device *device, const struct pm_record_poin
                     published ? "by its profile" : "by its code up to", flow->saved);
 }
 
-/* Whole batches alone have all that lanes follow from. Without it they are counted everywhere. */
+/* Whole batches alone have all that lanes follow from. Without it they are counted everywhere, and
+ * beside the subgroups where it is not known to save anything. */
 static void find_flow(const struct pm_device *device, const struct pm_shader_key *key,
                       const struct pm_environment *environment, const struct pm_words *canonical,
                       struct pm_record_points *points)
@@ -127,6 +125,13 @@ static void find_flow(const struct pm_device *device, const struct pm_shader_key
     const bool published = weights != NULL;
     if (!published && points->lanes_only)
         weights = unknown_weights(points->space);
+    if (!weights) {
+        pm_log_info(device->instance->log,
+                    "a shader's blocks: lanes are counted in all %u, since no profile says how "
+                    "often parts of subgroups enter them",
+                    points->space);
+        return;
+    }
     if (!pm_points_flow(canonical->data, canonical->count, weights, flow, &error)) {
         pm_log_info(device->instance->log, "lanes are counted in every block of a shader: %s",
                     error.message);

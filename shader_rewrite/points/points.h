@@ -41,9 +41,16 @@ struct pm_flow_points {
     bool *counted;
     double saved; /* what the others' counters would take, by the weights */
 };
-/* What a counter of lanes takes of an atomic where a subgroup enters a block whole: there it adds
- * nothing, but its code is passed, or run for no lane (docs/blocks.md). */
+/* What a counter of lanes is taken to take of an atomic where by the code whole subgroups enter a
+ * block: nothing is added there, but its code is passed, or run for no lane (docs/blocks.md). */
 #define PM_FLOW_PASSED 0.1
+/* Entries of a block by a part of a subgroup, of all subgroups: by how often subgroups enter it,
+ * how often lanes do, and the share of these that come with their whole subgroup. */
+static inline double pm_flow_parts(double subgroups, double lanes, double uniform)
+{
+    const double whole = lanes * uniform;
+    return subgroups > whole ? subgroups - whole : 0;
+}
 /* Fewer atomics a subgroup are not worth following at each call whose counts are read. */
 #define PM_FLOW_LEAST 0.05
 static inline bool pm_flow_is_worth(const struct pm_flow_points *points)

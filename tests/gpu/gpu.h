@@ -111,6 +111,8 @@ struct pm_gpu_shader {
     const void *push;                    /* NULL: none */
     uint32_t push_size;                  /* bytes */
     uint32_t base;                       /* of a dispatch: the workgroup in z that it begins at */
+    void (*again)(void); /* NULL: none. A dispatch is made twice, and this is called between: a
+                            driver that compiles when something first runs has done so then */
 };
 
 void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uint32_t groups_x,

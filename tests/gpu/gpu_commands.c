@@ -113,6 +113,19 @@ void gpu_bind(struct pm_gpu *gpu, VkCommandBuffer commands, VkPipelineBindPoint 
                            shader->push);
 }
 
+static void run(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, VkPipeline pipeline,
+                VkDescriptorSet set, const uint32_t groups[static 3])
+{
+    VkCommandBuffer commands = gpu_begin(gpu);
+    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+    gpu_bind(gpu, commands, VK_PIPELINE_BIND_POINT_COMPUTE, shader, set);
+    if (shader->base > 0)
+        vkCmdDispatchBase(commands, 0, 0, shader->base, groups[0], groups[1], groups[2]);
+    else
+        vkCmdDispatch(commands, groups[0], groups[1], groups[2]);
+    gpu_finish(gpu, commands);
+}
+
 void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uint32_t groups_x,
                      uint32_t groups_y, uint32_t groups_z)
 {
@@ -131,14 +144,11 @@ void pm_gpu_dispatch(struct pm_gpu *gpu, const struct pm_gpu_shader *shader, uin
     struct pm_gpu_buffer dummy;
     pm_gpu_buffer_create(gpu, 256, &dummy);
     VkDescriptorSet set = gpu_descriptors(gpu, shader, &dummy);
-    VkCommandBuffer commands = gpu_begin(gpu);
-    vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
-    gpu_bind(gpu, commands, VK_PIPELINE_BIND_POINT_COMPUTE, shader, set);
-    if (shader->base > 0)
-        vkCmdDispatchBase(commands, 0, 0, shader->base, groups_x, groups_y, groups_z);
-    else
-        vkCmdDispatch(commands, groups_x, groups_y, groups_z);
-    gpu_finish(gpu, commands);
+    run(gpu, shader, pipeline, set, (const uint32_t[]){groups_x, groups_y, groups_z});
+    if (shader->again) {
+        shader->again();
+        run(gpu, shader, pipeline, set, (const uint32_t[]){groups_x, groups_y, groups_z});
+    }
     pm_gpu_buffer_destroy(gpu, &dummy);
     vkDestroyPipeline(gpu->device, pipeline, NULL);
     vkDestroyShaderModule(gpu->device, module, NULL);

@@ -66,9 +66,8 @@ uint64_t exact_total(const struct pm_instrumented *shader, const struct exact_va
     return sum;
 }
 
-/* What the counters of blocks come to (pm_block_totals); malloc'ed. */
-static uint64_t *totals_of(const struct pm_instrumented *shader,
-                           const struct exact_variant *variant, const uint64_t *counters)
+uint64_t *exact_block_totals(const struct pm_instrumented *shader,
+                             const struct exact_variant *variant, const uint64_t *counters)
 {
     const uint32_t units = pm_block_units(&shader->blocks);
     uint64_t *sums = malloc(units * sizeof *sums);
@@ -96,7 +95,7 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
                     const struct exact_truth *truth, const struct pm_instrumented *out,
                     const uint64_t *counters)
 {
-    uint64_t *totals = totals_of(out, variant, counters);
+    uint64_t *totals = exact_block_totals(out, variant, counters);
     exact_expect(shader, variant, "entry lanes", 0, totals[0], truth->entry.lanes,
                  truth->tolerance);
     if (truth->subgroups != EXACT_SUBGROUPS_UNKNOWN)
@@ -257,7 +256,7 @@ static void check_flow(const struct exact_machine *machine, const struct exact_s
     uint64_t *lanes = calloc(points.space, sizeof *lanes);
     bool exact;
     assert_non_null(lanes);
-    uint64_t *totals = totals_of(&out, &variant, counters.data);
+    uint64_t *totals = exact_block_totals(&out, &variant, counters.data);
     lanes[0] = totals[0];
     for (uint32_t i = 0; i < points.count; i++)
         lanes[points.points[i]] = totals[2 + (only ? i : PM_COUNTS * points.points[i])];

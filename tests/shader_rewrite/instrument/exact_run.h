@@ -42,6 +42,9 @@ struct pm_instrumented exact_count(const struct exact_machine *machine,
 /* The total over slots, less what each slot began with. */
 uint64_t exact_total(const struct pm_instrumented *shader, const struct exact_variant *variant,
                      const uint64_t *counters, uint32_t index);
+/* What the counters of blocks come to (pm_block_totals); malloc'ed. */
+uint64_t *exact_block_totals(const struct pm_instrumented *shader,
+                             const struct exact_variant *variant, const uint64_t *counters);
 /* Fails unless they are equal, or off by the share at most. */
 void exact_expect(const struct exact_shader *shader, const struct exact_variant *variant,
                   const char *what, uint32_t point, uint64_t counted, uint64_t truth,

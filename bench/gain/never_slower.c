@@ -28,7 +28,8 @@
  * more after that; and the noise, one run without the layer against the other. Ends with 0 if any
  * was dropped, no trial went on any more and nothing was used, all that turned slow were dropped,
  * no trials took more than half a percent, and frames take no longer afterwards: either their
- * interval lies below +1 %, or within the noise's.
+ * interval lies below +1 %, or within the noise's. Ends with 3 if frames are shown to take longer
+ * afterwards: all of the interval lies above +1 %, and above the noise's. Else with 1.
  */
 #include "base/buffer.h"
 #include "base/clock.h"
@@ -347,6 +348,11 @@ static bool no_longer(const struct step *step)
     return cost->high < 1.01 || (cost->high <= noise->high && cost->low >= noise->low);
 }
 
+static bool takes_longer(const struct step *step)
+{
+    return step->cost.low > fmax(1.01, step->noise.high);
+}
+
 /* Which of them. */
 static void say_keys(const struct options *options, const char *what, const struct keys *keys)
 {
@@ -390,6 +396,10 @@ static int report(const struct options *options, const struct step *tried,
     print_paired(noise);
     printf("\n");
     say_left(options, &tried->seen, &again->seen);
+    if (takes_longer(tried) || takes_longer(again)) {
+        fprintf(stderr, "never_slower: %s: frames take longer afterwards\n", options->name);
+        return 3;
+    }
     return tried->seen.used.count == 0 && tried->seen.going_on.count == 0 &&
                    count_dropped(&again->seen) == again->seen.made.count &&
                    tried->seen.share <= 0.5 && again->seen.share <= 0.5 && no_longer(tried) &&

@@ -1,6 +1,7 @@
 #!/bin/bash
 # A program of bench/ at its smallest: it runs, prints the tables that it says it prints, and ends as it says. Its
-# figures mean nothing here, and neither does its verdict on them. usage: benchmark.sh NAME
+# figures mean nothing here, and neither does its verdict on them, but for one: never_slower ends with 3 where frames are
+# shown to take more than 1 % longer once slow variants were tried. usage: benchmark.sh NAME
 benchmark=$1
 . "$(dirname "$0")/lib.sh"
 
@@ -9,12 +10,13 @@ piecemeal=$PM_BUILD/tools/piecemeal
 number='-?[0-9]+\.[0-9]+'
 interval="$number \($number to $number\)"
 
-# measure ARGUMENT...: of a program that judges its figures, exit status 1 may be the verdict; an error says what it is
+# measure ARGUMENT...: of a program that judges its figures, exit status 1 may be the verdict; an error says what it is,
+# and what is said of "small", as the scene is called here, is none
 judges=
 measure() {
     local status=0
     timeout 3500 "$PM_BUILD/bench/$benchmark" "$@" >"$scratch/out" 2>"$scratch/errors" || status=$?
-    if [ "$status" -gt "${judges:-0}" ] || grep -q "^$benchmark: " "$scratch/errors"; then
+    if [ "$status" -gt "${judges:-0}" ] || grep "^$benchmark: " "$scratch/errors" | grep -qv "^$benchmark: small: "; then
         tail -n 20 "$scratch/out" "$scratch/errors" >&2
         fail "$benchmark $* ended with $status"
     fi
@@ -140,11 +142,12 @@ interval_coverage) # takes checkpoints with one call; a fast machine has many fr
     grep -qE "^\| [0-9a-f]{12} \| [0-9]+ \| [0-9]+ \| $number \| $number \| $number \|$" "$scratch/out" ||
         fail "no shader: $(cat "$scratch/out")"
     ;;
-never_slower)
+never_slower) # undecided ends with 1
     judges=1
     measure --piecemeal "$piecemeal" --name small --frames 24 --skip 4 --block 4 --tried-frames 4000 -- "${scene[@]}"
     more="( [+]?$number \([+]?$number to [+]?$number\) \|){2}"
     prints 1 "\| small \|( [0-9]+ \|){3} $number \|$more [0-9]+ of [0-9]+ \| $number \|$more"
+    cat "$scratch/out"
     # Told to end while a scene is played, it ends, and is not told so by the scene alone.
     status=0
     timeout --preserve-status -k 300 60 "$PM_BUILD/bench/never_slower" --piecemeal "$piecemeal" --frames 24 --skip 4 \

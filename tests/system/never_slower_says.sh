@@ -41,9 +41,10 @@ while [ "$1" != -- ]; do
     shift
 done
 shift
+[ -z "${LONGER-}" ] || export FRAME=$LONGER
 exec "$@"
 SCRIPT
-# A frame takes a millisecond by its own word. PROFILED, TRIED: it does not end before it is told to, and then with that.
+# A frame takes a millisecond by its own word, and with the layer LONGER. PROFILED, TRIED: it does not end before it is told to, and then with that.
 cat >"$scratch/scene" <<'SCRIPT'
 #!/bin/bash
 case ${*: -1} in
@@ -59,7 +60,7 @@ case ${*: -1} in
 esac
 while read -r -n 1; do
     [ -z "${SLOW-}" ] || { touch "$SLOW" && sleep 2; }
-    echo 1.0
+    echo "${FRAME-1.0}"
 done
 exit 0
 SCRIPT
@@ -88,6 +89,13 @@ says 1 '| scene | 2 | 1 | 1 | 0.400 |' made=1 made=2 dropped=1 slow=1 undecided=
 says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 dropped=1 slow=1 on=2
 says 1 'nothing was dropped' made=1 made=2 undecided=1 undecided=2
 says 1 'never_slower: scene: undecided, the variant: 100000000002' made=1 made=2 undecided=1 on=2
+# Frames that take longer afterwards are another end than what is not decided.
+export LONGER=1.1
+says 3 'never_slower: scene: frames take longer afterwards' made=1 made=2 dropped=1 slow=1 dropped=2 slow=2
+says 3 '| scene | 2 | 1 | 1 | 0.400 | +10.00' made=1 made=2 dropped=1 slow=1 undecided=2 on=2
+LONGER=1.005
+says 0 '| scene | 2 | 2 | 0 | 0.400 | +0.50' made=1 made=2 dropped=1 slow=1 dropped=2 slow=2
+unset LONGER
 
 # It ends though its scene does not, neither while profiled nor while tried, and says what it does not know.
 command=("${command[0]}" --seconds 1 "${command[@]:1}")

@@ -98,12 +98,12 @@ static bool init(struct judged *judged, size_t count, struct pm_error *error)
     return pm_fail(error, PM_ERROR_MEMORY, "out of memory for %zu variants", count);
 }
 
-/* Slower than the original, by all that is known of it. */
-static bool is_slower(const struct pm_race_arm *arm, size_t count)
+/* Not faster than the original by the margin, by all that is known of it. */
+static bool gains_too_little(const struct pm_race_arm *arm, size_t count)
 {
     struct pm_anytime all = arm->choosing;
     pm_anytime_merge(&all, &arm->held_out);
-    return pm_anytime_interval(&all, ALPHA / (double)count).low > 0;
+    return pm_anytime_interval(&all, ALPHA / (double)count).low > -PM_RACE_MARGIN;
 }
 
 /* Whether the nominee, if there is one, wins: by what was held out. beliefs: room for all. */
@@ -137,7 +137,7 @@ bool pm_race_judge(struct pm_race_arm *arms, size_t count, size_t standing,
     if (count > 0)
         find_shares(arms, judged.best, count);
     const size_t nominee = nominate(arms, judged.beliefs, count);
-    if (standing != PM_RACE_NONE && is_slower(&arms[standing], count))
+    if (standing != PM_RACE_NONE && gains_too_little(&arms[standing], count))
         standing = PM_RACE_NONE;
     const bool won = wins(arms, count, nominee, standing, &judged);
     finish(&judged);

@@ -19,8 +19,9 @@
  * PM_RACE_CLIP (8 %) may lie before an equal one can win by it.
  *
  * What has won stays the winner, whoever seems a little faster later: until all that is known of it
- * shows it slower than the original, or what was held out says with 95 % that the nominee, which
- * could win, is faster by more than PM_RACE_ALIKE. So machines are not told another every few days.
+ * shows that it gains less than the margin, or what was held out says with 95 % that the nominee,
+ * which could win, is faster by more than PM_RACE_ALIKE. So machines are not told another every few
+ * days.
  *
  * Thread safety: no state.
  */

@@ -7,9 +7,9 @@
  * and its shader is owed it (owed.h).
  *
  * Of a call that a recording holds twice it is counted when a submission is to run the variant's
- * (frame/predicate_update.h), and none is owed: a later submission may choose it again. Of others it is
- * counted when they are recorded. A recording that may be submitted again and holds none twice is
- * not bounded, since where the game keeps it no later call can make up for one.
+ * (frame/predicate_update.h), and none is owed: a later submission may choose it again. Of others
+ * it is counted when they are recorded. A recording that may be submitted again and holds none
+ * twice is not bounded, since where the game keeps it no later call can make up for one.
  *
  * Thread safety: any thread, without a lock.
  */

@@ -78,14 +78,18 @@ static struct choice choose(struct pm_pipeline *pipeline, struct pm_shader_recor
     return choice;
 }
 
-/* The call goes on unchanged. Nothing was drawn with a variant that no call has used, so that one
- * has its turn yet, unless another was made since. */
-static void go_by(struct pm_pipeline *pipeline, struct pm_shader_record *record,
-                  const struct choice *choice)
+/* Nothing was drawn with a variant that no call has used, so that one has its turn yet, unless
+ * another was made since. */
+static void give_back(struct pm_pipeline *pipeline, const struct choice *choice)
 {
     uint32_t none = 0;
     if (choice->variant != NULL && choice->fresh != 0)
         atomic_compare_exchange_strong(&pipeline->fresh, &none, choice->fresh);
+}
+
+/* The call goes on unchanged, and another one is sampled for it. */
+static void go_by(struct pm_shader_record *record, const struct choice *choice)
+{
     pm_gone_call(&record->gone,
                  choice->variant != NULL ? PM_BY_FIRST_DRAW
                  : choice->comes         ? PM_BY_BEING_MADE
@@ -191,8 +195,9 @@ struct pm_variant *pm_pipeline_sample(struct pm_pipeline *pipeline, struct pm_ow
         choice.variant ? decide(choice.variant, record, owing != NULL) : LATER;
     if (outcome == COUNTED)
         return choice.variant;
+    give_back(pipeline, &choice);
     if (outcome == LATER)
-        go_by(pipeline, record, &choice);
+        go_by(record, &choice);
     pm_variant_release(choice.variant);
     if (owing && outcome == LATER) {
         pm_owed_add(&record->owed, owing->when, 1);

@@ -91,7 +91,7 @@ static void ties_and_clips(void **state)
 }
 
 /* What has won stays so beside what is about as fast, and beside what nobody has shown yet; not
- * beside what is faster by more, and not where it is slower itself. */
+ * beside what is faster by more, and not where it gains too little itself. */
 static void what_has_won_stays(void **state)
 {
     (void)state;
@@ -117,6 +117,10 @@ static void what_has_won_stays(void **state)
     struct pm_race_arm slower[ARMS] = {0};
     fill(slower, (double[ARMS]){0, 0, 0.02, 0, 0, 0}, 200);
     assert_true(pm_race_judge(slower, ARMS, 2, &result, NULL));
+    assert_true(result.winner == PM_RACE_NONE);
+    struct pm_race_arm little[ARMS] = {0};
+    fill(little, (double[ARMS]){0, 0, -0.002, 0, 0, 0}, 4000);
+    assert_true(pm_race_judge(little, ARMS, 2, &result, NULL));
     assert_true(result.winner == PM_RACE_NONE);
 }
 

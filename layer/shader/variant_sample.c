@@ -6,7 +6,9 @@
 #include "layer/shader/variant_table.h"
 
 /* Shaders that also count occluded fragments lose the early depth test while they are sampled, so
- * only this share of their sampled calls is taken (HAZARDS 4). */
+ * only this share of their sampled calls is taken (HAZARDS 4), beside the first of each batch of
+ * which the session has nothing, if the database lacks something of the shader: in a window of
+ * some seconds many have few calls that are sampled at all. */
 #define OCCLUDED_SHARE 4
 
 /* A splitmix64 sequence shared by all threads, without a lock. */
@@ -144,7 +146,8 @@ static enum outcome decide(struct pm_variant *variant, struct pm_shader_record *
                            bool may_wait)
 {
     struct pm_pipelines *pipelines = variant->device->pipelines;
-    if (!takes_all(variant) && next_random(pipelines) % OCCLUDED_SHARE != 0) {
+    const bool first = record->lacks && atomic_load(&variant->use->calls) == 0;
+    if (!takes_all(variant) && !first && next_random(pipelines) % OCCLUDED_SHARE != 0) {
         pm_gone_call(&record->gone, PM_BY_OCCLUDED, 1);
         return LET_BY;
     }

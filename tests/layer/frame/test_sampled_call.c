@@ -2,6 +2,7 @@
  * where nothing is sampled (HAZARDS 11). */
 #include "tests/layer/layered.h"
 
+#include "holes.frag.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -303,6 +304,49 @@ static void a_share_of_the_calls(void **state)
     pm_harness_close(&h);
 }
 
+/* How many of so many draws in a frame are sampled. */
+static uint32_t draws_sampled(VkPipeline pipeline, uint32_t draws)
+{
+    VkCommandBuffer buffer = begin();
+    pm_harness_begin_pass(&h, buffer);
+    h.vk.CmdBindPipeline(buffer, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+    const uint64_t position = h.driver->position();
+    for (uint32_t i = 0; i < draws; i++)
+        h.vk.CmdDraw(buffer, 3, 1, 0, 0);
+    const uint32_t binds = pm_calls_of(h.driver, position, "vkCmdBindPipeline");
+    h.vk.CmdEndRenderPass(buffer);
+    pm_harness_run(&h, buffer);
+    h.vk.FreeCommandBuffers(h.device, h.pool, 1, &buffer);
+    return binds / 2;
+}
+
+/* Of a shader that also counts occluded fragments a quarter of the calls that would be sampled is,
+ * but the first of each batch. */
+static void the_first_of_what_counts_occluded_fragments(void **state)
+{
+    (void)state;
+    enum { SESSIONS = 3, BATCHES = 3 /* holes.frag's blocks */, CALLS = 1000 };
+    setenv("PIECEMEAL_SAMPLER_KINDS", "block", 1);
+    setenv("PIECEMEAL_SAMPLER_BATCH", "1", 1);
+    for (int session = 0; session < SESSIONS; session++) {
+        struct pm_harness_pipeline of;
+        VkPipeline pipeline;
+        pm_layered_enable(PM_LAYER_IMPLICIT);
+        pm_layered_sample_all("0.9999999"); /* with 1 all are taken */
+        pm_harness_open(&h, NULL);
+        pm_harness_describe(&h, &of);
+        of.stages[1].module = pm_harness_make_module(&h, holes_frag, sizeof holes_frag);
+        PM_CHECK(
+            h.vk.CreateGraphicsPipelines(h.device, VK_NULL_HANDLE, 1, &of.info, NULL, &pipeline));
+        h.vk.DestroyShaderModule(h.device, of.stages[1].module, NULL);
+        assert_int_equal(draws_sampled(pipeline, BATCHES), BATCHES);
+        /* Five standard deviations. */
+        assert_in_range(draws_sampled(pipeline, CALLS), CALLS / 4 - 69, CALLS / 4 + 69);
+        h.vk.DestroyPipeline(h.device, pipeline, NULL);
+        pm_harness_close(&h);
+    }
+}
+
 /* Binds compute pipelines and dispatches: the instrumented variant that the dispatch ran with. The
  * last one of the game's is bound again behind it. */
 static uint64_t dispatched_with(VkCommandBuffer buffer, uint32_t count, const VkPipeline *pipelines)
@@ -354,6 +398,7 @@ int main(void)
         PM_LAYERED_TEST(nothing_in_secondaries_inside_statistics),
         PM_LAYERED_TEST(nothing_after_secondaries),
         PM_LAYERED_TEST(a_share_of_the_calls),
+        PM_LAYERED_TEST(the_first_of_what_counts_occluded_fragments),
         PM_LAYERED_TEST(the_last_of_several_binds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,8 @@ take_session() {
     show_database "$storage"
     mv "$folder/db.json" "$folder/played$1.db"
     # The files of processes that are over go when the program is started again.
-    find "$XDG_DATA_HOME/piecemeal/status" -name '*.json' -exec cat {} + 2>/dev/null | jq -s . >"$folder/played$1.status"
+    { find "$XDG_DATA_HOME/piecemeal/status" -name '*.json' -exec cat {} + || true; } 2>/dev/null |
+        jq -s . >"$folder/played$1.status"
     python3 "$source_folder/bench/coverage/real_programs.py" --line "$folder" "$1"
 }
 

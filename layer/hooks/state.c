@@ -5,6 +5,7 @@
 #include "layer/core/trace.h"
 #include "layer/frame/sampling.h"
 #include "layer/shader/optimize.h"
+#include "layer/shader/records_said.h"
 #include "layer/trial/trial.h"
 #include "profile/journal_asked.h"
 #include "profile/session_status.h"

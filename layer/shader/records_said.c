@@ -1,7 +1,5 @@
-#include "layer/shader/went_by.h"
+#include "layer/shader/records_said.h"
 
-#include "base/log.h"
-#include "layer/shader/shader_record.h"
 #include <inttypes.h>
 
 static void say(void *user, struct pm_shader_record *record)

@@ -9,9 +9,6 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-struct pm_shader_records; /* shader_record.h */
-struct pm_log;
-
 /* Why such a call went on unchanged. */
 enum pm_went_by {
     PM_BY_NO_RECORD,  /* its shader's points were not known yet */
@@ -30,8 +27,3 @@ static inline void pm_gone_call(struct pm_gone_calls *gone, enum pm_went_by why,
 {
     atomic_fetch_add_explicit(&gone->by[why], calls, memory_order_relaxed);
 }
-
-/* Says of each record what there is of it, and what went by: a line of the log each. unknown: of
- * the calls of all pipelines that went by before their shaders' points were known, how many; of
- * some shaders they may not be yet. */
-void pm_records_say_gone(struct pm_shader_records *records, uint32_t unknown, struct pm_log *log);

@@ -276,7 +276,11 @@ uint32_t pm_record_points_units(const struct pm_record_points *points, uint32_t 
     if (pm_kind_counts_entries(points->kind))
         return pm_block_units(
             &(struct pm_block_layout){.unit_count = count + 1, .lanes_only = points->lanes_only});
-    return points->kind == PM_KIND_CONSTANT ? pm_constant_unit(count) : 2 + PM_COUNTS * count;
+    if (points->kind == PM_KIND_CONSTANT)
+        return pm_constant_unit(count);
+    const struct pm_zero_layout zeros =
+        pm_zero_layout(&(struct pm_instrument_info){.point_count = count});
+    return pm_zero_units(&zeros);
 }
 
 static bool instrument_constants(const struct pm_record_points *points,

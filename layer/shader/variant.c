@@ -26,6 +26,8 @@ void pm_variant_release(struct pm_variant *variant)
 
 uint32_t pm_variant_units(const struct pm_variant *variant)
 {
+    if (variant->kind == PM_KIND_ZERO)
+        return pm_zero_units(&variant->zeros);
     return pm_kind_counts_entries(variant->kind) ? pm_block_units(&variant->blocks)
                                                  : 2 + PM_COUNTS * variant->point_count;
 }
@@ -46,12 +48,17 @@ static void spread_lanes(const struct pm_variant *variant, uint64_t *totals)
 
 void pm_variant_totals(const struct pm_variant *variant, const uint64_t *sums, uint64_t *totals)
 {
-    if (pm_kind_counts_entries(variant->kind))
-        pm_block_totals(&variant->blocks, sums, totals);
-    if (pm_kind_counts_entries(variant->kind) && variant->blocks.lanes_only)
-        spread_lanes(variant, totals);
-    if (!pm_kind_counts_entries(variant->kind))
+    if (variant->kind == PM_KIND_ZERO) {
+        pm_zero_totals(&variant->zeros, sums, totals);
+        return;
+    }
+    if (!pm_kind_counts_entries(variant->kind)) {
         memcpy(totals, sums, (2 + PM_COUNTS * (size_t)variant->point_count) * sizeof *totals);
+        return;
+    }
+    pm_block_totals(&variant->blocks, sums, totals);
+    if (variant->blocks.lanes_only)
+        spread_lanes(variant, totals);
 }
 
 static bool follow_lanes(const struct pm_variant *variant, struct pm_point_counts *points,

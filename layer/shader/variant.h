@@ -44,6 +44,7 @@ struct pm_variant {
                                           follow; NULL: at all. The shader record's */
     uint32_t slot_count, slot_stride;  /* shader_rewrite.h, struct pm_instrumented */
     struct pm_block_layout blocks;     /* of PM_KIND_BLOCK and PM_KIND_TURNS */
+    struct pm_zero_layout zeros;       /* of PM_KIND_ZERO */
     struct pm_counter_block block;
 
     uint32_t words;     /* of its module */

@@ -158,6 +158,7 @@ static struct pm_variant *new_variant(const struct pm_pipeline *pipeline,
     variant->values = of_kind->kind == PM_KIND_CONSTANT ? record->values : NULL;
     variant->slot_stride = shader->slot_stride;
     variant->blocks = shader->blocks;
+    variant->zeros = shader->zeros;
     variant->slot_count = (uint32_t)(shader->counter_bytes / 8 / shader->slot_stride);
     variant->point_count = count;
     variant->flow = pm_record_points_flow(of_kind, count);

@@ -172,3 +172,30 @@ bool pm_block_company_find(struct pm_block_company *company, const struct pm_ins
     pm_arena_destroy(scratch);
     return ok;
 }
+
+/* Whether none leaves in the first block, as what is called may let them. */
+static bool starts_plainly(const struct pm_instrument *p)
+{
+    for (const struct pm_ir_instr *i = p->function->first_block->body.first; i; i = i->next)
+        if (i->opcode == SpvOpDemoteToHelperInvocation || i->opcode == SpvOpFunctionCall)
+            return false;
+    return true;
+}
+
+bool *pm_entry_company_find(const struct pm_instrument *p)
+{
+    const uint32_t count = pm_cfg(p->function)->count;
+    bool *entered = pm_arena_zalloc(p->module->arena, count, sizeof *entered);
+    if (!entered || !starts_plainly(p))
+        return entered;
+    entered[0] = true;
+    if (!leave_at_ends(p))
+        return entered;
+    struct pm_arena *scratch = pm_arena_create(0);
+    struct pm_together together;
+    const bool ok = scratch && find(&together, p, scratch);
+    for (uint32_t b = 1; ok && b < count; b++)
+        entered[b] = first_of(&together, b) == 0;
+    pm_arena_destroy(scratch);
+    return ok ? entered : NULL;
+}

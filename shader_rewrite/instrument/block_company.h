@@ -28,3 +28,7 @@ struct pm_block_company {
  * requires; in the module's arena. false: out of memory. */
 bool pm_block_company_find(struct pm_block_company *company, const struct pm_instrument *instrument,
                            struct pm_ir_block *const *blocks);
+
+/* By block of the function as it is, likewise: whether all lanes that begin the shader are in it,
+ * together and once, and are there all along. NULL: out of memory. */
+bool *pm_entry_company_find(const struct pm_instrument *instrument);

@@ -2,6 +2,7 @@
 
 #include "shader_rewrite/instrument/block_code.h"
 #include "shader_rewrite/instrument/block_leaving.h"
+#include "shader_rewrite/instrument/entry_counts.h"
 
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points.h"
@@ -54,17 +55,6 @@ static void add_now(const struct pm_block_counts *c, uint32_t unit, struct pm_ir
 }
 
 /* ---- registers ---- */
-
-struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *c)
-{
-    struct pm_ir_module *module = c->instrument->module;
-    struct pm_ir_block *first = c->instrument->function->first_block;
-    struct pm_ir_def *type =
-        pm_ir_type_pointer(module, SpvStorageClassFunction, c->instrument->counting.uint);
-    struct pm_ir_builder b = {module, first, first->body.first};
-    return pm_ir_build(&b, SpvOpVariable, type,
-                       PM_IR_ARGS(pm_ir_word(SpvStorageClassFunction), pm_ir_id(uint_of(c, 0))));
-}
 
 static void note_in(const struct pm_block_counts *c, struct pm_ir_def *variable, uint16_t opcode,
                     uint32_t value, struct pm_ir_def *whole)
@@ -129,6 +119,13 @@ static bool calls_none(const struct pm_ir_module *module)
 
 /* ---- at entry ---- */
 
+static struct pm_ir_def *build_and(const struct pm_block_counts *c, struct pm_ir_def *x,
+                                   struct pm_ir_def *y)
+{
+    const struct pm_ir_def *always = c->instrument->counting.true_constant;
+    return !y || y == always ? x : !x || x == always ? y : build_bool(c, SpvOpLogicalAnd, x, y);
+}
+
 static bool make_registers(struct pm_block_counts *c)
 {
     const struct pm_instrument_info *info = c->instrument->info;
@@ -143,26 +140,38 @@ static bool make_registers(struct pm_block_counts *c)
     if (!c->turns || !c->marks || !c->fields || !c->entered)
         return false;
     for (uint32_t w = 0; w < field_words; w++)
-        c->fields[w] = pm_block_counts_variable(c);
+        c->fields[w] = pm_instrument_variable(c->instrument);
     for (uint32_t u = units(c) - c->turning_count; u < units(c); u++)
-        c->turns[u] = pm_block_counts_variable(c);
+        c->turns[u] = pm_instrument_variable(c->instrument);
     for (uint32_t w = 0; c->waits && w < words; w++)
-        c->marks[w] = pm_block_counts_variable(c);
+        c->marks[w] = pm_instrument_variable(c->instrument);
     for (uint32_t i = 0; c->waits && info->sums_outlive_loops && i < info->point_count; i++)
         if (!c->once[i] && leader_of(c, i) == PM_COMPANY_NONE && !c->turns[unit_of(c, i)] &&
             (additions += c->place_count) <= MOST_ADDITIONS)
-            c->turns[unit_of(c, i)] = pm_block_counts_variable(c);
+            c->turns[unit_of(c, i)] = pm_instrument_variable(c->instrument);
     if (c->waits)
-        c->next = pm_block_counts_variable(c);
+        c->next = pm_instrument_variable(c->instrument);
     return true;
 }
 
-/* One lane of each subgroup adds the entry of the shader itself, if that cannot wait. */
-static void add_entry(struct pm_block_counts *c, struct pm_ir_block *rest)
+/* The entry of the shader itself, if that cannot wait: one atomic, of the first lane or two. Of
+ * lanes alone the first one adds how many they are. */
+static void add_entry(struct pm_block_counts *c, const struct pm_entry_counts *entry,
+                      struct pm_ir_block *rest)
 {
+    const struct pm_counting *counting = &c->instrument->counting;
     struct pm_ir_builder *b = &c->instrument->builder;
-    pm_ir_build_if(b, c->is_first, true, rest);
-    add_now(c, 0, pm_ir_constant_bool(c->instrument->module, true), c->entry_lanes);
+    struct pm_ir_def *numbers = pm_entry_counts_numbers(entry);
+    struct pm_entry_add add = pm_entry_counts_of(entry, entry->rank, units(c));
+    if (c->layout.lanes_only) {
+        numbers = uint_of(c, 1);
+        add.index = build_select(c, entry->full, uint_of(c, 0), uint_of(c, units(c)));
+        add.value = build_select(c, entry->full, uint_of(c, 1), entry->lanes);
+    }
+    struct pm_ir_def *adds =
+        build_and(c, entry->live, build_bool(c, SpvOpULessThan, entry->rank, numbers));
+    pm_ir_build_if(b, adds, true, rest);
+    pm_counting_add_at(counting, b, c->slot, add.index, add.value);
     pm_ir_build_end_if(b, rest);
 }
 
@@ -175,23 +184,19 @@ static void begin_entry(struct pm_block_counts *c)
         *b = (struct pm_ir_builder){p->module, first, pm_ir_block_start(first)};
     else
         rest = pm_block_open(b, first);
-    struct pm_ir_def *live = build_live(c), *ballot = build_ballot(c, live);
-    c->entry_ballot = ballot;
-    c->entry_lanes = count_bits(c, ballot, SpvGroupOperationReduce);
-    c->is_full = p->info->subgroup_size ? build_bool(c, SpvOpIEqual, c->entry_lanes,
-                                                     uint_of(c, p->info->subgroup_size))
-                                        : pm_ir_constant_bool(p->module, false);
-    c->is_first =
-        build_bool(c, SpvOpLogicalAnd, live,
-                   build_bool(c, SpvOpIEqual, count_bits(c, ballot, SpvGroupOperationExclusiveScan),
-                              uint_of(c, 0)));
+    const struct pm_entry_counts entry =
+        pm_entry_counts_ask(&p->counting, b, NULL, p->info->subgroup_size);
+    c->entry_ballot = entry.ballot;
+    c->entry_lanes = entry.lanes;
+    c->is_full = entry.full;
+    c->is_first = build_and(c, entry.live, build_bool(c, SpvOpIEqual, entry.rank, uint_of(c, 0)));
     c->slot = pm_counting_slot(&p->counting, b);
     if (!c->demotes)
-        c->live = live;
+        c->live = entry.live;
     if (c->waits)
         store(c, c->marks[0], uint_of(c, 1));
     else
-        add_entry(c, rest);
+        add_entry(c, &entry, rest);
 }
 
 static bool find_places(struct pm_block_counts *c)
@@ -318,6 +323,7 @@ bool pm_block_counts_begin(struct pm_block_counts *c, struct pm_instrument *p, c
     };
     if (!find_places(c) || !make_units(c))
         return false;
+    c->waits = c->waits && units(c) > 1; /* the entry alone waits for nobody */
     if (c->field_count || c->turning_count)
         pm_ir_require_capability(p->module, SpvCapabilityGroupNonUniformArithmetic);
     p->counting.slot_stride = (pm_block_units(&c->layout) + 7) & ~7u;
@@ -342,13 +348,6 @@ static struct pm_ir_def *build_chosen(const struct pm_block_counts *c, uint32_t 
     return build_bool(c, SpvOpIEqual,
                       count_bits(c, entered->ballot, SpvGroupOperationExclusiveScan),
                       uint_of(c, 0));
-}
-
-static struct pm_ir_def *build_and(const struct pm_block_counts *c, struct pm_ir_def *x,
-                                   struct pm_ir_def *y)
-{
-    const struct pm_ir_def *always = c->instrument->counting.true_constant;
-    return !y || y == always ? x : !x || x == always ? y : build_bool(c, SpvOpLogicalAnd, x, y);
 }
 
 /* Begins what one of the lanes does that count here and find the condition true; then the builder

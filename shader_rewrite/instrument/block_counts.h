@@ -21,6 +21,9 @@
  * number instead, of blocks that are passed in each turn. Where lanes alone are counted that is how
  * all blocks are, wherever lanes leave.
  *
+ * Where nothing but the shader's entry is counted it waits for nobody: it is added where the shader
+ * begins (entry_counts.h).
+ *
  * Added is one number where the subgroup has all the lanes that one is said to have
  * (info->subgroup_size), and two where it has not (instrument.h, struct pm_block_layout).
  *
@@ -43,9 +46,6 @@
  * it is. false: out of memory. */
 bool pm_block_counts_begin(struct pm_block_counts *counts, struct pm_instrument *instrument,
                            const bool *once, const struct pm_block_company *company);
-
-/* A variable of the function, a 32-bit number that is 0 at its entry. */
-struct pm_ir_def *pm_block_counts_variable(const struct pm_block_counts *counts);
 
 /* Counts one of the info's points, that is not the entry block, at its block. */
 void pm_block_counts_add(struct pm_block_counts *counts, uint32_t index, struct pm_ir_block *block);

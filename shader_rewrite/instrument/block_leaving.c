@@ -2,6 +2,7 @@
 
 #include "shader_rewrite/instrument/block_code.h"
 #include "shader_rewrite/instrument/block_gathered.h"
+#include "shader_rewrite/instrument/shared_additions.h"
 #include "shader_rewrite/ir/block_open.h"
 
 /* Of those that leave: by what is known of them. */
@@ -166,74 +167,73 @@ static struct item build_item(const struct pm_block_counts *c, const struct leav
     return item;
 }
 
-static void add_item(const struct pm_block_counts *c, const struct item *item)
+/* Numbers that are added: of each item how often, and behind all of these how many lanes. */
+static uint32_t numbers(const struct pm_block_counts *c)
 {
-    const struct pm_counting *counting = &c->instrument->counting;
+    return c->layout.lanes_only ? items(c) : 2 * items(c);
+}
+
+/* So many of them may be there to add: of whole entries by all lanes that one is said to have
+ * nothing but how often. */
+static struct pm_ir_def *build_bound(const struct pm_block_counts *c, const struct leavers *l)
+{
+    if (c->layout.lanes_only || l->part)
+        return uint_of(c, numbers(c));
+    return build_select(c, c->is_full, uint_of(c, items(c)), uint_of(c, numbers(c)));
+}
+
+/* Adds the number of an item's that `is_lanes` says, if there is any and the condition is true: one
+ * atomic in the code for all, since drivers for CPUs run each one for lanes that do not, too. */
+static void add_item(const struct pm_block_counts *c, const struct item *item,
+                     struct pm_ir_def *is_lanes, struct pm_ir_def *condition)
+{
     struct pm_ir_builder *b = &c->instrument->builder;
     struct pm_ir_def *part = item->part;
     struct pm_ir_def *full =
         part ? build_bool(c, SpvOpLogicalAnd, c->is_full, build_not(c, part)) : c->is_full;
-    struct pm_ir_def *index = build_select(
-        c, full, item->unit, build_uint(c, SpvOpIAdd, item->unit, uint_of(c, units(c))));
+    struct pm_ir_def *group = build_select(c, full, uint_of(c, 0), uint_of(c, units(c)));
     struct pm_ir_def *lanes = build_uint(c, SpvOpIMul, item->times, c->entry_lanes);
+    struct pm_ir_def *value = item->times;
     if (part)
         lanes = build_select(c, part, item->lanes, lanes);
     if (c->layout.lanes_only) {
-        pm_counting_add_at(counting, b, c->slot, index, build_select(c, full, item->times, lanes));
-        return;
+        value = build_select(c, full, item->times, lanes);
+    } else {
+        /* Of what follows from others, too: to ask which that is takes longer than to add. */
+        struct pm_ir_def *of_lanes = uint_of(c, 2 * units(c));
+        if (part)
+            of_lanes = build_select(c, part, uint_of(c, 3 * units(c)), of_lanes);
+        group = build_select(c, is_lanes, of_lanes, group);
+        value = build_select(c, is_lanes, build_select(c, full, uint_of(c, 0), lanes), value);
     }
-    pm_counting_add_at(counting, b, c->slot, index, item->times);
-    /* Of what follows from others, too: to ask which that is takes longer than the one atomic. */
-    struct pm_ir_block *merge = pm_ir_build_if(b, full, false, NULL);
-    struct pm_ir_def *group = uint_of(c, 2 * units(c));
-    if (part)
-        group = build_select(c, part, uint_of(c, 3 * units(c)), group);
-    pm_counting_add_at(counting, b, c->slot, build_uint(c, SpvOpIAdd, item->unit, group), lanes);
+    condition = build_bool(c, SpvOpLogicalAnd, condition,
+                           build_bool(c, SpvOpINotEqual, value, uint_of(c, 0)));
+    struct pm_ir_block *merge = pm_ir_build_if(b, condition, true, NULL);
+    pm_counting_add_at(&c->instrument->counting, b, c->slot,
+                       build_uint(c, SpvOpIAdd, item->unit, group), value);
     pm_ir_build_end_if(b, merge);
 }
 
-/* The first item of a lane. Where none that is counted leaves, only helper invocations may be here:
- * they have no part in ballots, and some drivers run them on (lavapipe 22.3), without end if there
- * were no lanes to go on by. */
-static struct pm_ir_def *first_item(const struct pm_block_counts *c, const struct leavers *l)
+/* Adds one of the numbers, if it is one. */
+static void add_number(const struct pm_block_counts *c, const struct leavers *l,
+                       struct pm_ir_def *number, struct pm_ir_def *is_one)
 {
-    return build_select(c, build_bool(c, SpvOpIEqual, l->lanes, uint_of(c, 0)),
-                        uint_of(c, items(c)), l->rank);
+    struct pm_ir_def *of_item = number, *is_lanes = NULL;
+    if (!c->layout.lanes_only) {
+        is_lanes = build_bool(c, SpvOpUGreaterThanEqual, number, uint_of(c, items(c)));
+        of_item = build_select(c, is_lanes, build_uint(c, SpvOpISub, number, uint_of(c, items(c))),
+                               number);
+    }
+    const struct item item = build_item(c, l, of_item);
+    add_item(c, &item, is_lanes, is_one);
 }
 
-/* Each lane looks at an item, and at the one as many behind as there are lanes. */
 static void add_all(const struct pm_block_counts *c, const struct leavers *l)
 {
-    struct pm_ir_module *module = c->instrument->module;
-    struct pm_ir_builder *b = &c->instrument->builder;
-    store(c, c->next, first_item(c, l));
-    struct pm_ir_block *header = pm_ir_block_create(module, b->block);
-    struct pm_ir_block *test = pm_ir_block_create(module, header);
-    struct pm_ir_block *body = pm_ir_block_create(module, test);
-    struct pm_ir_block *again = pm_ir_block_create(module, body);
-    struct pm_ir_block *merge = pm_ir_block_create(module, again);
-    pm_ir_build_branch(b, header);
-    *b = (struct pm_ir_builder){module, header, NULL};
-    if (merge && again)
-        pm_ir_build_instr(b, SpvOpLoopMerge, NULL,
-                          PM_IR_ARGS(pm_ir_id(merge->label->result), pm_ir_id(again->label->result),
-                                     pm_ir_word(SpvLoopControlDontUnrollMask)));
-    pm_ir_build_branch(b, test);
-    b->block = test;
-    struct pm_ir_def *number = load(c, c->next);
-    pm_ir_build_branch_conditional(b, build_bool(c, SpvOpULessThan, number, uint_of(c, items(c))),
-                                   body, merge);
-    b->block = body;
-    const struct item item = build_item(c, l, number);
-    struct pm_ir_block *added =
-        pm_ir_build_if(b, build_bool(c, SpvOpINotEqual, item.times, uint_of(c, 0)), true, NULL);
-    add_item(c, &item);
-    pm_ir_build_end_if(b, added);
-    pm_ir_build_branch(b, again);
-    *b = (struct pm_ir_builder){module, again, NULL};
-    store(c, c->next, build_uint(c, SpvOpIAdd, number, l->lanes));
-    pm_ir_build_branch(b, header);
-    b->block = merge;
+    struct pm_shared_additions shared =
+        pm_shared_additions_begin(c->instrument, c->next, l->rank, l->lanes, build_bound(c, l));
+    add_number(c, l, shared.number, shared.is_one);
+    pm_shared_additions_end(&shared);
 }
 
 /* Whether the first lane leaves, where it is not known which do. */

@@ -33,9 +33,11 @@ static void count_unit(const struct pm_block_layout *layout, const uint64_t *sum
         counts[PM_BLOCK_LANES] = full + sums[units + unit];
         return;
     }
-    counts[PM_BLOCK_SUBGROUPS] = sums[unit] + sums[units + unit];
-    counts[PM_BLOCK_UNIFORM_LANES] = full + sums[2 * units + unit];
-    counts[PM_BLOCK_LANES] = counts[PM_BLOCK_UNIFORM_LANES] + sums[3 * units + unit];
+    /* The entry is always whole, so that its last counter is of entries of a single lane. */
+    const uint64_t last = sums[3 * units + unit], alone = unit == 0 ? last : 0;
+    counts[PM_BLOCK_SUBGROUPS] = sums[unit] + sums[units + unit] + alone;
+    counts[PM_BLOCK_UNIFORM_LANES] = full + sums[2 * units + unit] + alone;
+    counts[PM_BLOCK_LANES] = counts[PM_BLOCK_UNIFORM_LANES] + last - alone;
 }
 
 static uint32_t unit_of(const struct pm_block_layout *layout, uint32_t point)

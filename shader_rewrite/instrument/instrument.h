@@ -30,10 +30,9 @@ struct pm_instrument_info {
     const struct pm_flow_points *flow;
     /* A point counts lanes alone, in one counter instead of PM_COUNTS. */
     bool lanes_only;
-    /* Lanes of a whole subgroup, most likely: those with as many cost least. 0: not known. Read by
-     * instrument_blocks only. */
+    /* Lanes of a whole subgroup, most likely: those with as many cost least. 0: not known. */
     uint32_t subgroup_size;
-    /* No subgroup has more lanes; 0: not known. Likewise. */
+    /* No subgroup has more lanes; 0: not known. Read by instrument_blocks only. */
     uint32_t most_lanes;
     bool subgroup_arithmetic; /* these operations in the stage. Likewise */
     /* What is added up in a loop has its value behind it, too: not on drivers with
@@ -65,7 +64,8 @@ struct pm_instrument_info {
  * place `unit`. Points that are entered by the same lanes, equally often, are one; unit 0 is the
  * shader's entry, and the points that all who enter the shader enter once. First how often a
  * subgroup entered with exactly `lanes` of them, whole; then how often otherwise; the lanes of
- * those that were whole, and of those that were not. With lanes_only there are the first group, and
+ * those that were whole, and of those that were not; of the entry, which is always whole, how often
+ * a single lane came, which is in no other group. With lanes_only there are the first group, and
  * one of all other lanes. */
 struct pm_block_layout {
     uint32_t point_count;
@@ -84,8 +84,28 @@ uint32_t pm_block_units(const struct pm_block_layout *layout);
  * subgroups ([1] is 0), and for each point its lanes. */
 void pm_block_totals(const struct pm_block_layout *layout, const uint64_t *sums, uint64_t *totals);
 
-/* Counter layout, in 64-bit units: slot s starts at s * slot_stride. In it, of blocks, as above; of
- * zeros [0] entry lanes, [1] entry subgroups, then per instrumented point PM_COUNTS (3) counters.
+/* How counters of zeros lie in a slot (zero_counts.h): first of entries, once where the first of
+ * the points that are entered was not zero, and once more where it was; then two of each other
+ * point: writes that were not zero, and those that were. */
+struct pm_zero_layout {
+    uint32_t point_count;
+    uint32_t lanes;
+    uint32_t entered_count; /* points that are written once whenever the shader is entered */
+    uint32_t pair_count;
+    uint32_t *pairs; /* by point: its number, those that are entered first; malloc'ed */
+};
+#define PM_ZERO_ENTERED UINT32_C(0x80000000) /* in `pairs`: it is entered */
+/* As many counters as any module takes that counts the info's points. */
+struct pm_zero_layout pm_zero_layout(const struct pm_instrument_info *info);
+/* Counters in a slot, and the first of the two of a point's number. */
+uint32_t pm_zero_units(const struct pm_zero_layout *layout);
+uint32_t pm_zero_pair(const struct pm_zero_layout *layout, uint32_t number);
+/* From the sums of pm_zero_units counters over slots: totals[0] entry lanes, [1] entry subgroups,
+ * then for each point PM_COUNTS in the order of profile.h's PM_ZERO_*. */
+void pm_zero_totals(const struct pm_zero_layout *layout, const uint64_t *sums, uint64_t *totals);
+
+/* Counter layout, in 64-bit units: slot s starts at s * slot_stride. In it, of blocks and zeros, as
+ * above; of constants as constants.h says.
  * Without 64-bit atomics each counter is two 32-bit words, low first. The total of a counter is the
  * sum over slots. */
 struct pm_instrumented {
@@ -96,6 +116,7 @@ struct pm_instrumented {
     bool forced_early_tests; /* EarlyFragmentTests was added */
     bool counts_occluded;    /* fragments that later fail the depth test are counted too */
     struct pm_block_layout blocks; /* by instrument_blocks and instrument_turns; owned */
+    struct pm_zero_layout zeros;   /* by instrument_zero; owned */
 };
 
 /* How many points of a canonical module of so many words may be counted at once: drivers take
@@ -123,8 +144,8 @@ bool pm_instrument_turns(const uint32_t *words, size_t count, const struct pm_in
 
 /* ---- instrument_zero (AZP 3.2) ---- */
 
-/* As pm_instrument_blocks; info->points are indices of info->zeros, and a point's counters are
- * PM_ZERO_WRITES and PM_ZERO_ZERO_WRITES (profile.h), subgroups each; the third stays 0. Needs
+/* As pm_instrument_blocks; info->points are indices of info->zeros, and what is counted of a point
+ * is PM_ZERO_WRITES and PM_ZERO_ZERO_WRITES (profile.h), subgroups each; the third stays 0. Needs
  * subgroup vote besides; without info->subgroup_quad a candidate with `quad` counts nothing. */
 bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
                         struct pm_instrumented *out, struct pm_error *error);

@@ -77,6 +77,17 @@ uint32_t pm_instrument_most_points(size_t word_count)
     return points < FEWEST ? FEWEST : points > MOST ? MOST : (uint32_t)points;
 }
 
+struct pm_ir_def *pm_instrument_variable(const struct pm_instrument *p)
+{
+    struct pm_ir_module *module = p->module;
+    struct pm_ir_block *first = p->function->first_block;
+    struct pm_ir_def *type = pm_ir_type_pointer(module, SpvStorageClassFunction, p->counting.uint);
+    struct pm_ir_builder b = {module, first, first->body.first};
+    return pm_ir_build(
+        &b, SpvOpVariable, type,
+        PM_IR_ARGS(pm_ir_word(SpvStorageClassFunction), pm_ir_id(pm_ir_constant_uint(module, 0))));
+}
+
 uint32_t pm_instrument_counter(uint32_t point)
 {
     return FIRST_POINT + PM_COUNTS * point;
@@ -147,5 +158,6 @@ void pm_instrumented_finish(struct pm_instrumented *instrumented)
         return;
     pm_words_finish(&instrumented->words);
     free(instrumented->blocks.units);
+    free(instrumented->zeros.pairs);
     *instrumented = (struct pm_instrumented){0};
 }

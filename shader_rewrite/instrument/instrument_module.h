@@ -31,7 +31,10 @@ bool pm_instrument_begin(struct pm_instrument *instrument, const uint32_t *words
 bool pm_instrument_ready(struct pm_instrument *instrument, uint32_t space,
                          struct pm_instrumented *out, struct pm_error *error);
 
-/* Index of an instrumented point's first counter in its slot; not of blocks. */
+/* A variable of the function, a 32-bit number that is 0 at its entry. */
+struct pm_ir_def *pm_instrument_variable(const struct pm_instrument *instrument);
+
+/* Index of an instrumented point's first counter in its slot; of constants. */
 uint32_t pm_instrument_counter(uint32_t point);
 
 /* Counts at the entry block. */

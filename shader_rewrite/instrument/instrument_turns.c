@@ -80,7 +80,6 @@ static void begin_at_zero(struct pm_instrument *p, struct turning *loop)
 static struct turning *find_loops(struct pm_instrument *p, uint32_t *count)
 {
     const struct pm_instrument_info *info = p->info;
-    const struct pm_block_counts counts = {.instrument = p};
     struct turning *loops = malloc((info->point_count + 1u) * sizeof(*loops));
     *count = 0;
     for (uint32_t i = 0; loops && i < info->point_count; i++) {
@@ -93,7 +92,7 @@ static struct turning *find_loops(struct pm_instrument *p, uint32_t *count)
         loops[*count] = (struct turning){
             .header = pm_ir_find(p->module, loop->header)->block,
             .latch = pm_ir_find(p->module, loop->latch)->block,
-            .turn = pm_block_counts_variable(&counts),
+            .turn = pm_instrument_variable(p),
             .first = i,
             .end = i + 1,
         };

@@ -2,16 +2,27 @@
 
 #include "base/stop.h"
 #include "profile/profile.h"
+#include "shader_rewrite/instrument/block_company.h"
 #include "shader_rewrite/instrument/candidate_check.h"
 #include "shader_rewrite/instrument/counted_copies.h"
+#include "shader_rewrite/instrument/zero_counts.h"
 #include "shader_rewrite/ir/block_open.h"
 #include "shader_rewrite/points/points.h"
+
+/* A point of the info's. */
+struct place {
+    struct pm_ir_instr *at; /* where the last of its values is available; NULL: it is not counted */
+    struct pm_ir_def *zero; /* once it is looked at */
+    bool entered;           /* zero_counts.h */
+};
 
 struct pass {
     struct pm_instrument instrument;
     struct pm_candidate_check check;
     struct pm_counted_copies copies; /* zeroes: none */
     struct pm_zero_points points;
+    struct pm_zero_counts counts;
+    struct place *places; /* by point of the info */
     struct pm_instrumented *out;
 };
 
@@ -44,52 +55,94 @@ static struct pm_ir_def *build_check(struct pass *p, struct pm_ir_builder *b, ui
     return pm_candidate_check_build(&p->check, b, candidate, values);
 }
 
-/* Counts one write of each of the candidates from `first` up to, not including, `end`, that are all
+/* Counts one write of each of the points from `first` up to, not including, `end`, that are all
  * written at one place: the votes are taken by all lanes, before one is elected. */
 static void count_writes(struct pass *p, uint32_t first, uint32_t end, struct pm_ir_instr *at)
 {
-    enum { TOGETHER = 16 };
-    const struct pm_counting *c = &p->instrument.counting;
     struct pm_ir_builder *b = &p->instrument.builder;
-    struct pm_ir_def *zero[TOGETHER];
+    struct pm_ir_def *zero[PM_ZERO_TOGETHER];
     while (first < end) {
-        uint32_t count = end - first < TOGETHER ? end - first : TOGETHER;
+        uint32_t count = end - first < PM_ZERO_TOGETHER ? end - first : PM_ZERO_TOGETHER;
         struct pm_ir_block *rest = pm_block_open_at(b, at->block, at);
         for (uint32_t i = 0; i < count; i++)
             zero[i] = build_check(p, b, first + i);
-        struct pm_instrument_place place = pm_instrument_enter(&p->instrument, rest);
-        struct pm_ir_def *one = pm_ir_constant_uint(c->module, 1);
-        for (uint32_t i = 0; i < count; i++) {
-            uint32_t counter = pm_instrument_counter(first + i);
-            pm_counting_add(c, b, place.slot, counter + PM_ZERO_WRITES, one);
-            struct pm_ir_block *merge = pm_ir_build_if(b, zero[i], true, NULL);
-            pm_counting_add(c, b, place.slot, counter + PM_ZERO_ZERO_WRITES, one);
-            pm_ir_build_end_if(b, merge);
-        }
-        pm_instrument_leave(&p->instrument, &place);
+        pm_zero_counts_writes(&p->counts, first, count, zero, rest);
         first += count;
     }
+}
+
+/* Of two that all lanes come to, whether it is the later one. */
+static bool is_behind(const struct pm_ir_instr *instr, const struct pm_ir_instr *other)
+{
+    if (instr->block != other->block)
+        return instr->block->index > other->block->index;
+    for (const struct pm_ir_instr *i = other; i; i = i->next)
+        if (i == instr)
+            return true;
+    return false;
+}
+
+/* What is entered is looked at where it is written, and counted where the last of it is. */
+static bool count_entered(struct pass *p)
+{
+    struct pm_instrument *instrument = &p->instrument;
+    const uint32_t count = instrument->info->point_count;
+    struct pm_ir_instr *last = NULL;
+    struct pm_ir_def **zero =
+        pm_arena_zalloc(instrument->module->arena, count + 1u, sizeof(struct pm_ir_def *));
+    if (!zero)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct place *place = &p->places[i];
+        if (!place->entered)
+            continue;
+        if (!last || is_behind(place->at, last))
+            last = place->at;
+        instrument->builder =
+            (struct pm_ir_builder){instrument->module, place->at->block, place->at};
+        zero[i] = build_check(p, &instrument->builder, i);
+    }
+    if (!last)
+        last = pm_ir_block_start(instrument->function->first_block);
+    pm_zero_counts_entry(&p->counts, last, zero);
+    return true;
 }
 
 /* Candidates of one place follow one another: a value's prefixes come behind it, and the OpPhi of a
  * block stand together. From the last to the first, since each place moves what stands behind it in
  * its block. */
-static void rewrite(struct pass *p)
+static void count_others(struct pass *p)
 {
-    const struct pm_instrument_info *info = p->instrument.info;
-    pm_instrument_entry(&p->instrument);
-    for (uint32_t end = info->point_count, first;
+    const struct place *places = p->places;
+    for (uint32_t end = p->instrument.info->point_count, first;
          end > 0 && !p->instrument.module->failed && !pm_stop_asked(); end = first) {
         first = end - 1;
-        if (candidate_of(p, first)->quad && !info->subgroup_quad)
+        if (!places[first].at || places[first].entered)
             continue;
-        struct pm_ir_instr *at = place_of(p, first);
-        while (first > 0 && place_of(p, first - 1) == at &&
-               candidate_of(p, first - 1)->quad == candidate_of(p, first)->quad)
+        while (first > 0 && places[first - 1].at == places[first].at)
             first--;
-        count_writes(p, first, end, at);
+        count_writes(p, first, end, places[end - 1].at);
     }
-    pm_block_mend_sampled_images(p->instrument.function);
+}
+
+/* Before anything is added. */
+static bool find_places(struct pass *p)
+{
+    struct pm_instrument *instrument = &p->instrument;
+    const struct pm_instrument_info *info = instrument->info;
+    struct pm_arena *arena = instrument->module->arena;
+    const bool *with_entry = pm_entry_company_find(instrument);
+    bool *entered = pm_arena_zalloc(arena, info->point_count + 1u, sizeof *entered);
+    p->places = pm_arena_zalloc(arena, info->point_count + 1u, sizeof *p->places);
+    if (!with_entry || !entered || !p->places)
+        return false;
+    for (uint32_t i = 0; i < info->point_count; i++) {
+        if (candidate_of(p, i)->quad && !info->subgroup_quad)
+            continue;
+        p->places[i].at = place_of(p, i);
+        p->places[i].entered = entered[i] = with_entry[p->places[i].at->block->index];
+    }
+    return pm_zero_counts_begin(&p->counts, instrument, &p->out->zeros, entered);
 }
 
 static bool copy_values(struct pass *p)
@@ -113,13 +166,17 @@ static enum pm_pass_result run(struct pm_ir_module *module, void *context, struc
     if (!pm_instrument_ready(&p->instrument, p->points.count, p->out, error))
         return PM_PASS_FAILED;
     pm_candidate_check_init(&p->check, module, p->instrument.stage);
-    if (p->instrument.info->count_copies && !copy_values(p))
+    if ((p->instrument.info->count_copies && !copy_values(p)) || !find_places(p) ||
+        !count_entered(p))
         return pm_fail(error, PM_ERROR_MEMORY, "out of memory"), PM_PASS_FAILED;
-    rewrite(p);
+    count_others(p);
+    pm_block_mend_sampled_images(p->instrument.function);
     return PM_PASS_CHANGED;
 }
 
-static const struct pm_pass instrument_zero = {"instrument_zero", 0, 0, run};
+static const struct pm_pass instrument_zero = {
+    "instrument_zero", PM_ANALYSIS_DOMINATORS | PM_ANALYSIS_POSTDOMINATORS | PM_ANALYSIS_LOOPS, 0,
+    run};
 
 bool pm_instrument_zero(const uint32_t *words, size_t count, const struct pm_instrument_info *info,
                         struct pm_instrumented *out, struct pm_error *error)

@@ -30,23 +30,37 @@ void exact_watch_zeros(const struct exact_shader *shader, struct model *model)
     free(watched);
 }
 
+/* What the counters come to (pm_zero_totals); malloc'ed. */
+static uint64_t *totals_of(const struct pm_instrumented *shader,
+                           const struct exact_variant *variant, const uint64_t *counters)
+{
+    const uint32_t units = pm_zero_units(&shader->zeros);
+    uint64_t *sums = malloc(units * sizeof *sums);
+    uint64_t *totals = calloc(2 + (size_t)PM_COUNTS * variant->point_count, sizeof *totals);
+    assert_true(sums && totals);
+    for (uint32_t i = 0; i < units; i++)
+        sums[i] = exact_total(shader, variant, counters, i);
+    pm_zero_totals(&shader->zeros, sums, totals);
+    free(sums);
+    return totals;
+}
+
 static void compare(const struct exact_shader *shader, const struct exact_variant *variant,
                     struct model *model, enum exact_subgroups subgroups,
                     const struct pm_instrumented *out, const uint64_t *counters)
 {
     const struct model_counts entry = model_entry(model);
-    exact_expect(shader, variant, "entry lanes", 0, exact_total(out, variant, counters, 0),
-                 entry.lanes, 0);
+    uint64_t *totals = totals_of(out, variant, counters);
+    exact_expect(shader, variant, "entry lanes", 0, totals[0], entry.lanes, 0);
     if (subgroups == EXACT_SUBGROUPS_KNOWN)
-        exact_expect(shader, variant, "entry subgroups", 0, exact_total(out, variant, counters, 1),
-                     entry.subgroups, 0);
+        exact_expect(shader, variant, "entry subgroups", 0, totals[1], entry.subgroups, 0);
     for (uint32_t i = 0; i < variant->point_count; i++) {
-        uint32_t candidate = variant->points[i], first = 2 + i * PM_COUNTS;
+        const uint32_t candidate = variant->points[i];
+        const uint64_t *has = totals + 2 + (size_t)i * PM_COUNTS;
         struct model_writes truth = model_writes(model, candidate);
-        uint64_t writes = exact_total(out, variant, counters, first + PM_ZERO_WRITES);
-        uint64_t zero_writes = exact_total(out, variant, counters, first + PM_ZERO_ZERO_WRITES);
+        const uint64_t writes = has[PM_ZERO_WRITES], zero_writes = has[PM_ZERO_ZERO_WRITES];
         assert_true(zero_writes <= writes && (writes > 0) == (truth.writes > 0));
-        assert_true(exact_total(out, variant, counters, first + 2) == 0);
+        assert_true(has[2] == 0);
         if (subgroups != EXACT_SUBGROUPS_KNOWN)
             continue;
         exact_expect(shader, variant, "writes", candidate, writes, truth.writes, 0);
@@ -60,6 +74,7 @@ static void compare(const struct exact_shader *shader, const struct exact_varian
             expected = truth.zero_writes;
         exact_expect(shader, variant, "zero writes", candidate, zero_writes, expected, 0);
     }
+    free(totals);
 }
 
 static void check_on(const struct exact_machine *machine, const struct exact_shader *shader,

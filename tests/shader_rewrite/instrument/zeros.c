@@ -229,6 +229,7 @@ struct way {
     uint32_t slots;
     bool wide, some; /* some: only every third candidate, and those that are expected */
     bool copies;     /* count_copies */
+    bool sized;      /* subgroup_size */
     uint64_t first_value;
 };
 
@@ -296,6 +297,7 @@ static void run_counted(const struct zeros_test *test, const uint32_t *candidate
         .points = points,
         .point_count = choose(test, candidates, way->some, points),
         .slot_count = way->slots,
+        .subgroup_size = way->sized ? test->gpu->subgroup_size : 0,
         .int64_atomics = way->wide,
         .memory_model_device_scope = test->gpu->memory_model_device_scope,
         .subgroup_quad = true,
@@ -315,11 +317,14 @@ static void run_counted(const struct zeros_test *test, const uint32_t *candidate
     const VkSpecializationMapEntry entries[2] = {{out.spec_id_low, 0, 4}, {out.spec_id_high, 4, 4}};
     const VkSpecializationInfo specialization = {2, entries, sizeof address, address};
     run_words(test, &out.words, &specialization, run);
-    uint32_t total_count = 2 + PM_COUNTS * info.point_count;
-    uint64_t *totals = malloc(total_count * sizeof(*totals));
-    assert_non_null(totals);
-    for (uint32_t i = 0; i < total_count; i++)
-        totals[i] = total(&out, way, values, i);
+    const uint32_t units = pm_zero_units(&out.zeros);
+    uint64_t *sums = malloc(units * sizeof(*sums));
+    uint64_t *totals = malloc((2 + PM_COUNTS * info.point_count) * sizeof(*totals));
+    assert_true(sums && totals);
+    for (uint32_t i = 0; i < units; i++)
+        sums[i] = total(&out, way, values, i);
+    pm_zero_totals(&out.zeros, sums, totals);
+    free(sums);
     compare(test, run, candidates, points, info.point_count, totals);
     free(totals);
     free(points);
@@ -371,9 +376,9 @@ static void check_way(const struct zeros_test *test, const uint32_t *candidates,
 void zeros_check(const struct zeros_test *test)
 {
     const struct way ways[] = {
-        {1, false, false, false, 0},
-        {16, false, true, true, 0xfffffff3}, /* carries into the high word */
-        {64, true, false, true, 0xfffffff3},
+        {1, false, false, false, false, 0},
+        {16, false, true, true, true, 0xfffffff3}, /* carries into the high word */
+        {64, true, false, true, true, 0xfffffff3},
     };
     uint32_t *candidates = malloc((test->expected_count + 1) * sizeof(*candidates));
     assert_non_null(candidates);

@@ -24,6 +24,7 @@ import sys
 from rooms import ROOT, Rooms, read_includes, read_sources, unit
 
 LARGEST_CIRCLE = 3
+PRELOADED = {'step_frames'}  # targets that programs are preloaded with: nothing is linked with what they define
 TARGET = re.compile(r'CMakeFiles/([^/]+)\.dir/')
 
 
@@ -54,7 +55,10 @@ def read_symbols(objects):
         fields = rest.split()
         kind, name = fields[-2], fields[-1]
         source = objects[pathlib.Path(where)]
-        (wanted if kind in 'Uwv' else defined)[name].add(source)
+        if kind in 'Uwv':
+            wanted[name].add(source)
+        elif TARGET.search(where).group(1) not in PRELOADED:
+            defined[name].add(source)
     for name, users in wanted.items():
         for user in users:
             for definer in defined.get(name, ()):

@@ -26,10 +26,12 @@ take minutes.
 The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that asks for it (LP_NUM_THREADS=0).
 """
 import argparse
-import math
+import pathlib
 import statistics
+import sys
 
-import stepped
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import stepped  # noqa: E402
 
 SETS = ("sampler.window_probability=1", "sampler.window_frames=16777216", "sampler.kinds=block",
         "debug.synchronous=true", "limits.background_share=1")
@@ -46,22 +48,13 @@ WAYS = {
 }
 
 
-def middle(values):
-    """The median with the 95 % interval that the order of the values gives."""
-    values = sorted(values)
-    count = len(values)
-    half = 1.96 * math.sqrt(count) / 2
-    low, high = max(math.floor(count / 2 - half), 0), min(math.ceil(count / 2 + half), count - 1)
-    return statistics.median(values), values[low], values[high]
-
-
 def side(options, how, seed):
     build, way, p, batch = how
     what, sets = WAYS[way]
     number = f", {seed}" if options.pairs > 1 else ""
     return stepped.make(options, f"{build}, {what}, p = {p}, b = {batch}{number}", build,
                         SETS + (f"sampler.seed={seed}", f"limits.variants={options.variants}",
-                                f"sampler.api_probability={p}", f"sampler.batch={batch}") + sets, options.instructions)
+                                f"sampler.api_probability={p}", f"sampler.batch={batch}") + sets, callgrind=options.instructions)
 
 
 def settle(options, runs):
@@ -107,7 +100,7 @@ def measure_time(options, runs):
             print(f"{run.name}: {len(more)} of {len(without)} frames have none of {sum(run.first)} first uses")
             continue
         low, _, high = statistics.quantiles(more)
-        median, least, most = middle(more)
+        median, least, most = stepped.middle(more)
         together = 100 * (sum(a for a, _ in pairs) / sum(b for _, b in pairs) - 1)
         print(f"{run.name}: {median:+.1f} % ({low:+.1f} to {high:+.1f}), median {least:+.1f} to {most:+.1f}, "
               f"{len(more)} frames, together {together:+.1f} %; {sum(run.first)} first uses, "

@@ -14,7 +14,6 @@ shift 3
 . "$source_folder/bench/gain/local_sessions.sh"
 new_program "$game"
 folder='{folder}' # each process has its own
-workload_command "$game" - 100000000
 size=${SIZE:-640x480}
-[ "$game" != openarena ] || command+=(+set r_customwidth "${size%x*}" +set r_customheight "${size#*x}")
+PM_GAME_SIZE=$size workload_command "$game" - 100000000
 "$source_folder/bench/cost/$measures" "$@" "$game" "$size" "$build" -- "${command[@]}"

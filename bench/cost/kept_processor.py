@@ -16,8 +16,10 @@ import argparse
 import pathlib
 import re
 import statistics
+import sys
 
-from stepped import Run, measure_in_turn
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+from stepped import Run, measure_in_turn  # noqa: E402
 
 NEVER = ("sampler.window_probability=0",)
 CLOSED = ("sampler.window_probability=1e-15", "sampler.seed=1", "sampler.kinds=block", "debug.synchronous=true",

@@ -19,10 +19,13 @@ The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that 
 """
 import argparse
 import math
+import pathlib
 import re
 import statistics
+import sys
 
-import stepped
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
+import stepped  # noqa: E402
 
 SETS = ("optimize.zero=false", "optimize.blocks=false", "optimize.variants=false", "limits.background_share=1")
 LEAST = 4  # frames of a window, or of the pauses beside it, that are compared

@@ -27,10 +27,8 @@ set_command() {
         ;;
     neverball)
         need neverball
-        if [ -n "${PM_GAME_SIZE-}" ]; then
-            mkdir -p "$folder/home/.neverball"
-            printf 'width %s\nheight %s\n' "$width" "$height" >"$folder/home/.neverball/neverballrc"
-        fi
+        mkdir -p "$folder/home/.neverball"
+        printf 'fullscreen 0\nvsync 0\nwidth %s\nheight %s\n' "$width" "$height" >"$folder/home/.neverball/neverballrc"
         command=("${home[@]}" "${zink[@]}" neverball -l /usr/share/games/neverball/map-easy/easy.sol)
         ;;
     warzone2100)

@@ -47,15 +47,20 @@ start_display() {
     export DISPLAY=:$number
 }
 
-# new_program NAME: from here on, sessions of this one, of which nothing is known; its folder is $folder
-new_program() {
-    program=$1
-    folder=$scratch/$program
-    rm -rf "$folder"
+# take_folder NAME [GAME]: from here on, sessions in the folder of this name, $folder, of a game that is called so, too, or GAME
+take_folder() {
+    program=${2:-$1}
+    folder=$scratch/$1
     mkdir -p "$folder/runtime" "$folder/home"
     chmod 0700 "$folder/runtime"
     export XDG_DATA_HOME=$folder/data XDG_CACHE_HOME=$folder/cache XDG_CONFIG_HOME=$folder/config
     export XDG_RUNTIME_DIR=$folder/runtime
+}
+
+# new_program NAME [GAME]: the same, and nothing is known
+new_program() {
+    rm -rf "${scratch:?}/$1"
+    take_folder "$@"
 }
 
 # load_commands WORKLOAD: set_command of the file that knows how the game or program is started
@@ -109,7 +114,7 @@ session() {
     shift
     : >"$folder/$one.log"
     "$piecemeal" run "${loop[@]}" --game "$program" --set log.level=debug --set log.file="$folder/$one.log" "${options[@]}" -- \
-        timeout --foreground -s "$signal" -k 30 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
+        timeout --foreground -s "$signal" -k 120 "$seconds" "$@" >"$folder/$one.output" 2>&1 || status=$?
     # timeout says 124: the time was over.
     case $status in
     0 | 124) status=0 ;;

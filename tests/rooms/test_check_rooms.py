@@ -52,6 +52,12 @@ CASES = {
         {}, {'low/two.c': ['pm_top']}, 'low/two.c: is compiled in pm_top, which is no target of its room'),
     'a source in no target of its room': ({}, {'low/two.c': ['tests/test_low']},
                                           'low/two.c: is compiled in no target of its room'),
+    'what programs are preloaded with': (
+        {'low/two.c': 'int later(void);\nint ground(void);\nint two(void) { return ground() + later(); }\n',
+         'top/clock.c': 'int later(void) { return 1; }\n'}, {'top/clock.c': ['step_frames']}, None),
+    'the same in a library': (
+        {'low/two.c': 'int later(void);\nint ground(void);\nint two(void) { return ground() + later(); }\n',
+         'top/clock.c': 'int later(void) { return 1; }\n'}, {}, 'low/two.c -> top/clock.c: later'),
     'a source in a test too': ({}, {'low/two.c': ['pm_low', 'tests/test_low']}, None),
 }
 
@@ -71,7 +77,7 @@ def make(root, files, targets, compiler):
             subprocess.run(command, check=True)
             commands.append({'directory': str(build), 'file': str(root / path), 'command': ' '.join(command)})
     (build / 'compile_commands.json').write_text(json.dumps(commands))
-    (build / 'room_targets.txt').write_text('pm_top top\npm_top_deep top/deep\npm_low low\npm_base base\n')
+    (build / 'room_targets.txt').write_text('pm_top top\npm_top_deep top/deep\npm_low low\npm_base base\nstep_frames top\n')
     return build
 
 

@@ -1,10 +1,12 @@
 /*
- * SDL 2 and OpenGL as far as bench/cost/step_frames.c knows them, for stepped_game.c: a picture of
- * two pixels, which the game sets.
+ * SDL 2, OpenGL with GLX, Vulkan and ffmpeg as far as bench/common/step_frames.c knows them, for
+ * stepped_game.c: a picture of two pixels, which the game sets, and clocks that every process has
+ * otherwise.
  */
 #include "stepped_sdl.h"
 
 #include <string.h>
+#include <unistd.h>
 
 unsigned char stepped_picture[8];
 
@@ -37,4 +39,67 @@ void *SDL_GL_GetProcAddress(const char *name)
            : strcmp(name, "glGetIntegerv") == 0 ? (void *)get_viewport
            : strcmp(name, "glReadPixels") == 0  ? (void *)read_pixels
                                                 : NULL;
+}
+
+uint32_t SDL_GetTicks(void)
+{
+    return (uint32_t)getpid();
+}
+
+uint64_t SDL_GetPerformanceCounter(void)
+{
+    return (uint64_t)getpid();
+}
+
+uint64_t SDL_GetPerformanceFrequency(void)
+{
+    return (uint64_t)getpid();
+}
+
+void SDL_Delay(uint32_t milliseconds)
+{
+    usleep(1000 * milliseconds);
+}
+
+void glXSwapBuffers(void *display, unsigned long drawable)
+{
+    (void)display, (void)drawable;
+}
+
+void *glXGetProcAddressARB(const char *name)
+{
+    return strcmp(name, "glXSwapBuffers") == 0 ? (void *)glXSwapBuffers
+                                               : SDL_GL_GetProcAddress(name);
+}
+
+static int present(void *queue, const void *info)
+{
+    (void)queue, (void)info;
+    return 0;
+}
+
+static int wait_idle(void *queue)
+{
+    (void)queue;
+    return 0;
+}
+
+static void *get_of_device(void *device, const char *name)
+{
+    (void)device;
+    return strcmp(name, "vkQueuePresentKHR") == 0 ? (void *)present
+           : strcmp(name, "vkQueueWaitIdle") == 0 ? (void *)wait_idle
+                                                  : NULL;
+}
+
+void *vkGetInstanceProcAddr(void *instance, const char *name)
+{
+    (void)instance;
+    return strcmp(name, "vkGetDeviceProcAddr") == 0 ? (void *)get_of_device : NULL;
+}
+
+int avcodec_send_frame(void *encoder, const void *frame)
+{
+    (void)encoder, (void)frame;
+    return 0;
 }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""bench/cost/stepped.py, step_frames.c and window_processor.py with a game of two pixels: test_stepped.py SOURCE BUILD"""
+"""bench/common/stepped.py and step_frames.c, window_processor.py and gain_processor.py: test_stepped.py SOURCE:BUILD"""
 import math
 import pathlib
 import shutil
 import sys
+import tempfile
 import time
 import unittest
 
 SOURCE, BUILD = (pathlib.Path(word) for word in sys.argv.pop(1).split(":"))
-sys.path.insert(0, str(SOURCE / "bench/cost"))
+sys.path[:0] = [str(SOURCE / room) for room in ("bench/common", "bench/cost", "bench/gain")]
+import gain_processor  # noqa: E402
 import stepped  # noqa: E402
 import window_processor  # noqa: E402
 
@@ -44,6 +46,37 @@ class Steps(unittest.TestCase):
         with self.assertRaisesRegex(SystemExit, "do not draw the same: 2 pictures"):
             stepped.draw_same(self.runs)
 
+    def test_clocks_are_alike_and_sleep_takes_no_time(self):
+        self.runs = games("clocks", count=3)
+        begun = time.monotonic()
+        for _ in range(5):
+            stepped.draw_all(self.runs)
+        self.assertLess(time.monotonic() - begun, 40)  # of 50 s
+        stepped.draw_same(self.runs)
+
+    def test_what_others_show(self):
+        for how in ("glx", "vulkan", "encodes"):
+            self.runs += games(how)
+            for run in self.runs[-2:]:
+                pictures = [run.draw() for _ in range(3)]
+                self.assertEqual(pictures, [b"0" * 16] * 3)
+        pictures = stepped.draw_all(self.runs, b"#"), stepped.draw_all(self.runs, b"#")
+        for one, other in zip(*(row[:2] for row in pictures)):
+            self.assertNotEqual(one, other)  # OpenGL's are summed up
+        self.assertEqual(len(set(pictures[1][:2])), 1)
+
+    def test_a_session_begins_with_a_state(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for kind in ("data", "home"):
+                pathlib.Path(folder, kind).mkdir()
+                pathlib.Path(folder, kind, "known").write_text(kind)
+            self.runs = [stepped.Game("game", [str(BUILD / "tests/system/stepped_game")], LIBRARY,
+                                      state=pathlib.Path(folder))]
+            own = pathlib.Path(self.runs[0].folder.name)
+            self.assertEqual((own / "data/known").read_text(), "data")
+            self.assertFalse((own / "home/known").exists())
+            self.assertTrue(pathlib.Path(folder, "data/known").exists())
+
     def test_compile_threads_do_not_count(self):
         self.runs = games("compiles", count=1)
         run = self.runs[0]
@@ -72,6 +105,59 @@ class Steps(unittest.TestCase):
         run.tells.close()
         self.assertNotEqual(run.process.wait(60), 0)
         run.end()
+
+
+class Frames:
+    """What gain_processor reads of a process: the times of its frames, where variants were used first, and its log."""
+
+    def __init__(self, times, first=(), said=None):
+        self.times, self.first = times, [int(i in first) for i in range(len(times))]
+        self.said, self.log = said, self
+
+    def exists(self):
+        return self.said is not None
+
+    def read_text(self, errors):
+        return self.said
+
+
+class Gain(unittest.TestCase):
+    def test_how_many_more_frames(self):
+        none = [Frames([10.0] * 40), Frames([10.0] * 40)]
+        way = [Frames([8.0] * 40, first=(3, 20, 39)), Frames([5.0] * 40)]
+        found = gain_processor.gains(way, none)
+        self.assertEqual([count for _, count in found], [35, 40])  # without those of a first use, and the next ones
+        self.assertEqual([gain_processor.percent(gain) for gain, _ in found], ["+25.00", "+100.00"])
+
+    def test_a_long_frame_says_little(self):
+        none = [Frames([10.0 + i % 5 for i in range(100)])]
+        times = [time / 1.02 for time in none[0].times]
+        times[50] = 1000.0
+        (gain, _), = gain_processor.gains([Frames(times)], none)
+        self.assertAlmostEqual(math.exp(gain), 1.02)
+
+    def test_the_interval_is_of_processes(self):
+        middle, (low, high) = gain_processor.interval([0.9, 1.0, 1.1], [-0.1, 0.0, 0.1])
+        self.assertAlmostEqual(middle, 1)
+        self.assertAlmostEqual(high - middle, 2.776 * math.sqrt(2 * 0.01 / 3), delta=0.002)  # of 4 degrees
+        self.assertAlmostEqual(middle - low, high - middle)
+        self.assertEqual(gain_processor.interval([1.0], [0.0, 0.1])[1], None)
+        for degrees, point in ((3, 3.182), (10, 2.228), (1e9, 1.960)):
+            self.assertAlmostEqual(gain_processor.student(degrees), point, delta=0.03)
+
+    def test_too_few_frames(self):
+        none = [Frames([10.0] * 16)]
+        way = gain_processor.Way("zeros", [Frames([8.0] * 16, first=range(0, 16, 2))])
+        self.assertIn("too few frames", gain_processor.row("game", way, none))
+
+    def test_rows(self):
+        said = "".join(f"piecemeal: info: shader {key}, specialized, is used from now on\n" for key in ("a0", "b1", "a0"))
+        way = gain_processor.Way("zeros", [Frames([8.0] * 9, said=said), Frames([8.0] * 9, said="")], "1 of 2")
+        none = [Frames([10.0] * 9), Frames([10.0] * 9)]
+        self.assertEqual(gain_processor.row("game", way, none),
+                         "| game | zeros | 1 of 2 | 2 | 10.00 | +25.00 % (+25.00 to +25.00) | +25.00 to +25.00 | 9 |")
+        self.assertEqual(gain_processor.row("game", gain_processor.Way("no layer", none), none),
+                         "| game | no layer | – | – | 10.00 | – | +0.00 to +0.00 | 9 |")
 
 
 class Side:

@@ -1,14 +1,18 @@
 """Programs that draw a frame when told to, and the processor time or the instructions that each takes of them.
 
-A scene of ours (examples/, --step), or a game that draws with OpenGL by SDL 2, which step_frames.c makes wait and draw the
-same frames each time. What belongs to a session is a temporary folder's. Of time the layer's compile threads do not
-count: a player's have a share of their own (limits.background_share). lavapipe draws on the thread that asks for it
-(LP_NUM_THREADS=0).
+A scene of ours (examples/, --step), or a game or program that step_frames.c makes wait and draw the same frames each
+time. What belongs to a session is a temporary folder's, which may begin with what another one left (state). Of time the
+layer's compile threads do not count: a player's have a share of their own (limits.background_share). lavapipe draws on
+the thread that asks for it (LP_NUM_THREADS=0).
 """
+import math
 import os
 import pathlib
 import random
+import re
 import select
+import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,19 +20,26 @@ import tempfile
 COMPILES = "piecemeal"  # what layer/core/compiler.c calls its threads
 MOST_SECONDS = 300  # for one frame, in which a level may be loaded and variants compiled
 MOST_COUNTED_SECONDS = 3600  # likewise, under callgrind
+KINDS = ("data", "config", "cache", "state")  # of XDG's folders
+# What the layer logs of a variant that counts, and of a specialized one.
+FIRST_USES = re.compile("first use of a variant|specialized, is used from now on")
 PRELOAD = "{preload}"  # where in a game's command what is preloaded goes: piecemeal itself does without
 
 
 class Run:
-    """A scene that draws when told to; with a build tree, with its layer and what is set of it; or under callgrind."""
+    """A scene that draws when told to; with a build tree, with its layer and what is set of it; or under callgrind.
 
-    def __init__(self, name, command, build=None, sets=(), callgrind=False):
+    run: further options of piecemeal run; state: the folder whose data, config and cache this begins with."""
+
+    def __init__(self, name, command, build=None, sets=(), callgrind=False, run=(), state=None):
         self.name, self.times, self.first = name, [], []
         self.folder = tempfile.TemporaryDirectory(prefix="piecemeal-bench-")
         self.log = pathlib.Path(self.folder.name, "log")
         environment = dict(os.environ, LP_NUM_THREADS="0", HOME=self.folder.name)
-        for kind in ("DATA", "CONFIG", "CACHE", "STATE"):
-            environment[f"XDG_{kind}_HOME"] = os.path.join(self.folder.name, kind.lower())
+        for kind in KINDS:
+            environment[f"XDG_{kind.upper()}_HOME"] = os.path.join(self.folder.name, kind)
+            if state and (state / kind).exists():
+                shutil.copytree(state / kind, os.path.join(self.folder.name, kind))
         self.most_seconds = MOST_COUNTED_SECONDS if callgrind else MOST_SECONDS
         if callgrind:
             # The game itself may be started by others. Nothing is counted until it is asked for.
@@ -39,7 +50,7 @@ class Run:
         command = list(command)
         if build:
             words = [word for one in (*sets, "log.level=debug", f"log.file={self.log}") for word in ("--set", one)]
-            command = [str(build / "tools/piecemeal"), "run", *words, "--", *command]
+            command = [str(build / "tools/piecemeal"), "run", *run, *words, "--", *command]
         self.start(command, environment)
         self.known, self.known_uses, self.draws = {}, 0, None
 
@@ -59,16 +70,21 @@ class Run:
             raise SystemExit(f"{self.name}: draws no frame")
         line = self.told.readline()
         if not line:
-            raise SystemExit(f"{self.name}: ended")
+            raise SystemExit(f"{self.name}: ended, {self.process.wait()}; {self.said()}")
         return line.strip()
+
+    def said(self):
+        """The last that it wrote."""
+        output = pathlib.Path(self.folder.name, "output")
+        return output.read_text(errors="replace")[-300:].strip() if output.exists() else ""
 
     def draw(self):
         self.ask()
         return self.drawn()
 
     def uses(self):
-        """How many variants were used for the first time: drivers compile them then."""
-        return self.log.read_text().count("first use of a variant") if self.log.exists() else 0
+        """How many variants were used for the first time, or are from now on: drivers compile them then."""
+        return len(FIRST_USES.findall(self.log.read_text(errors="replace"))) if self.log.exists() else 0
 
     def settle(self, frames):
         """Draws until no variant was used for the first time in so many frames; how many were drawn."""
@@ -149,11 +165,11 @@ class Run:
 
 
 class Game(Run):
-    """A game that step_frames.c makes wait: its command, in which {folder} is the session's own."""
+    """A game or program that step_frames.c makes wait: its command, in which {folder} is the session's own."""
 
-    def __init__(self, name, command, library, build=None, sets=(), callgrind=False):
+    def __init__(self, name, command, library, build=None, sets=(), callgrind=False, run=(), state=None):
         self.library = library
-        super().__init__(name, [PRELOAD, *command], build, sets, callgrind)
+        super().__init__(name, [PRELOAD, *command], build, sets, callgrind, run, state)
         self.drawn()  # its first frame, unasked
 
     def start(self, command, environment):
@@ -193,16 +209,26 @@ def draw_same(runs):
         raise SystemExit(f"they do not draw the same: {len(pictures)} pictures of {len(runs)} processes")
 
 
-def make(options, name, build=None, sets=(), callgrind=False):
+def middle(values):
+    """The median with the 95 % interval that the order of the values gives."""
+    values = sorted(values)
+    count = len(values)
+    half = 1.96 * math.sqrt(count) / 2
+    low, high = max(math.floor(count / 2 - half), 0), min(math.ceil(count / 2 + half), count - 1)
+    return statistics.median(values), values[low], values[high]
+
+
+def make(options, name, build=None, sets=(), **more):
     """The scene or game of the options (parse)."""
     if options.command:
-        return Game(name, options.command, options.builds[-1] / "bench/step_frames.so", build, sets, callgrind)
-    scene = [str(options.builds[-1] / f"examples/piecemeal-{options.scene}"), "--size", options.size, "--step"]
-    return Run(name, scene, build, sets, callgrind)
+        return Game(name, options.command, options.builds[-1] / "bench/step_frames.so", build, sets, **more)
+    scene, _, number = options.scene.partition("-")
+    command = [str(options.builds[-1] / f"examples/piecemeal-{scene}"), "--size", options.size, "--step"]
+    return Run(name, command + (["--scene", number] if number else []), build, sets, **more)
 
 
 def parse(parser):
-    """The options, with the scene's or game's, which come last: SCENE SIZE BUILD… or GAME SIZE BUILD… -- COMMAND…"""
+    """The options, with the scene's or game's, which come last: SCENE[-NUMBER] SIZE BUILD… or GAME SIZE BUILD… -- COMMAND…"""
     parser.add_argument("scene")
     parser.add_argument("size")
     parser.add_argument("builds", nargs="+", type=lambda text: pathlib.Path(text).resolve())

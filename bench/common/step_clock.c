@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -22,6 +23,8 @@ static struct {
 
 PM_PRELOADED int gettimeofday(struct timeval *restrict now, void *restrict zone);
 PM_PRELOADED int clock_gettime(clockid_t clock, struct timespec *now);
+PM_PRELOADED int select(int count, fd_set *restrict reads, fd_set *restrict writes,
+                        fd_set *restrict fails, struct timeval *restrict most);
 PM_PRELOADED void srand(unsigned seed);
 PM_PRELOADED uint32_t SDL_GetTicks(void);
 PM_PRELOADED uint64_t SDL_GetPerformanceCounter(void);
@@ -77,13 +80,18 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
     return 0;
 }
 
+static bool is_of_executable(const void *caller)
+{
+    return (uintptr_t)caller >= executable.begin && (uintptr_t)caller < executable.end;
+}
+
 int clock_gettime(clockid_t clock, struct timespec *now)
 {
     static int (*_Atomic next)(clockid_t, struct timespec *);
-    const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+    const bool of_executable = is_of_executable(__builtin_return_address(0));
     const bool told =
         clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_MONOTONIC_RAW;
-    if (told && caller >= executable.begin && caller < executable.end) {
+    if (told && of_executable) {
         const uint64_t time = begin + ask();
         *now = (struct timespec){.tv_sec = (time_t)(time / SECOND),
                                  .tv_nsec = (long)(time % SECOND) * 1000};
@@ -92,6 +100,18 @@ int clock_gettime(clockid_t clock, struct timespec *now)
     if (!next)
         next = (int (*)(clockid_t, struct timespec *))pm_step_find("clock_gettime");
     return next(clock, now);
+}
+
+/* Games that wait for their next frame's time wait for messages meanwhile. */
+int select(int count, fd_set *restrict reads, fd_set *restrict writes, fd_set *restrict fails,
+           struct timeval *restrict most)
+{
+    struct timeval none = {.tv_sec = 0};
+    const bool passes = most != NULL && is_of_executable(__builtin_return_address(0));
+    if (passes)
+        pm_step_clock_pass((uint64_t)most->tv_sec * SECOND + (uint64_t)most->tv_usec);
+    return ((int (*)(int, fd_set *, fd_set *, fd_set *, struct timeval *))pm_step_find("select"))(
+        count, reads, writes, fails, passes ? &none : most);
 }
 
 void srand(unsigned seed)

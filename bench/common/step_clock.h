@@ -3,9 +3,10 @@
  * draws the same frames. It begins alike in each and passes by what a frame takes, by a microsecond
  * each time it is asked, so that a loop that waits ends, and by what the program would have slept.
  *
- * Who is told: whoever asks gettimeofday, SDL's clocks, or, of the executable alone, clock_gettime,
- * as drivers and the layer time themselves by that one. A program that is linked with Vulkan keeps
- * the true one, since its threads wait until a time of it. Random numbers begin alike, too.
+ * Who is told: whoever asks gettimeofday, SDL's clocks, or, of the executable alone, clock_gettime
+ * and select, as drivers and the layer time themselves by these. A program that is linked with
+ * Vulkan keeps the true one, since its threads wait until a time of it. Random numbers begin alike,
+ * too.
  *
  * Thread safety: any thread.
  */

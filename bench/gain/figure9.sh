@@ -5,8 +5,8 @@
 # A workload is one of our scenes (terrain-0, deferred-1, postprocess, …), a game of game_commands.sh (openarena, …) or a
 # program of program_commands.sh that bench/common/step_frames.c can make wait (mpv-gpu-next, glmark2-zink, ffmpeg-deband,
 # …); all scenes, if none is named. Of each one session counts whole frames. What it found all ways begin with, each in a
-# folder of its own: TRIED sessions (2; piecemeal run --local) in which variants are tried. What at least two of them found
-# faster is used. Then processes draw the same frames in turn: PROCESSES (3) without the layer, with it but nothing to use, and
+# folder of its own: TRIED sessions (2; piecemeal run --local) in which variants are tried. What at least two of them
+# found faster is used. Then processes draw the same frames in turn: PROCESSES (3) without the layer, with it but nothing to use, and
 # with what each way found, told by processor time (gain_processor.py, which says what its columns are).
 #
 # Prints a Markdown table with a row for each workload and way: how many contests of A-Z testing ended that had any variant to
@@ -118,8 +118,8 @@ measure_workload() {
     fi
     "$source_folder/bench/gain/gain_processor.py" --frames "$measured" --skip "$skipped" --processes "${PROCESSES:-3}" \
         "${states[@]}" "$workload" "$size" \
-        "$build" "${command[@]}" >"$scratch/rows"
-    mv "$scratch/rows" "$scratch/$workload.rows"
+        "$build" "${command[@]}" >"$scratch/$workload.unfinished"
+    mv "$scratch/$workload.unfinished" "$scratch/$workload.rows"
 }
 
 # means: of each way over the workloads, from the rows

@@ -9,10 +9,10 @@ have found; each in so many processes (--processes), as what a driver makes in o
 makes of the same in the next. One frame of each in turn, in an order drawn anew each time.
 
 A state is a way's name, the folder with XDG's data, config and cache of its sessions (figure9.sh makes them), what is set (KEY=VALUE,
-separated by spaces), and what is said of its contests. What these sessions found is used as in any later one: what
-several sessions found faster, and nothing else. Next to nothing is tried any more (limits.trial_share=0.0001), and
-nothing is sampled. A way of which they found nothing (--nothing) draws as the layer alone does, which costs something and
-gains nothing: its row has the same figures.
+separated by spaces), and what is said of its contests. What these sessions found is used as in any later one: what at least two of
+them found faster, and nothing else. Nothing is sampled, and next to nothing is tried (limits.trial_share=0.0001). A way of
+which they found nothing (--nothing) draws as the layer alone does, which costs something and gains nothing: its row has
+the same figures.
 
 Prints rows of a Markdown table: how many shaders were in use; milliseconds of a frame without the layer, the median; and
 the gain, which is how many more frames are drawn in the same processor time. Of a process that is the median of its frames,
@@ -34,8 +34,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "common"))
 import stepped  # noqa: E402
 
-SETS = ("sampler.window_probability=0", "sampler.kinds=timing", "limits.trial_share=0.0001", "optimize.retry_share=0",
-        "limits.background_share=1")
+SETS = ("sampler.window_probability=0", "sampler.kinds=timing", "limits.trial_share=0.0001", "optimize.retry_share=0")
 NOTHING = ("optimize.zero=false", "optimize.blocks=false", "optimize.variants=false", "optimize.constants=false")
 IN_USE = re.compile("shader ([0-9a-f]+), specialized, is used from now on")
 LEAST = 8  # frames that an interval needs

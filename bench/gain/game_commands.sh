@@ -23,7 +23,8 @@ set_command() {
     nexuiz)
         need darkplaces
         command=("${home[@]}" "${zink[@]}" darkplaces -nexuiz -basedir /usr/share/games/nexuiz -window -width "$width"
-            -height "$height" -nosound -userdir "$folder/home" +vid_fullscreen 0 +startdemos demos/demo1 demos/demo1)
+            -height "$height" -nosound -userdir "$folder/home" +vid_fullscreen 0 +cl_maxidlefps 0
+            +startdemos demos/demo1 demos/demo1)
         ;;
     neverball)
         need neverball

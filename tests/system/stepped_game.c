@@ -1,9 +1,9 @@
 /*
  * A game for bench/common/step_frames.c: it shows frames without an end, whose picture is the time
  * and a random number of those that begin with the process's id. "differs": and the process's id.
- * "clocks": by clocks of others, and ten seconds of sleep. "compiles": a thread that is called as
- * the layer's compile threads are never rests. "works": each frame takes a million turns of a loop.
- * "glx", "vulkan", "encodes": not shown by SDL.
+ * "clocks": by clocks of others, and twenty seconds of sleep. "compiles": a thread that is called
+ * as the layer's compile threads are never rests. "works": each frame takes a million turns of a
+ * loop. "glx", "vulkan", "encodes": not shown by SDL.
  */
 #include "stepped_sdl.h"
 
@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -59,6 +60,7 @@ static int tell_time(bool by_others)
     if (!by_others)
         return (int)(now.tv_sec * 1000000 + now.tv_usec);
     SDL_Delay(10000);
+    select(0, NULL, NULL, NULL, &(struct timeval){.tv_sec = 10});
     clock_gettime(CLOCK_MONOTONIC, &own);
     return (int)(SDL_GetTicks() + SDL_GetPerformanceCounter() + SDL_GetPerformanceFrequency() +
                  (uint64_t)own.tv_nsec);

@@ -102,7 +102,8 @@ measure_workload() {
         settings "$way"
         take_folder "$workload-$way" "$workload"
         contests
-        if grep -qs 'specialized, is used from now on' "$folder"/tried*.log; then
+        # Contests that go on may cost something, also where they have found nothing.
+        if [ "$way" = variants ] || [ "$way" = all ] || grep -qs 'specialized, is used from now on' "$folder"/tried*.log; then
             states+=(--state "$way" "$folder" "${on[*]}" "$won of $ended")
         else
             states+=(--nothing "$way" "$won of $ended")

@@ -11,8 +11,8 @@ makes of the same in the next. One frame of each in turn, in an order drawn anew
 A state is a way's name, the folder with XDG's data, config and cache of its sessions (figure9.sh makes them), what is set (KEY=VALUE,
 separated by spaces), and what is said of its contests. What these sessions found is used as in any later one: what at least two of
 them found faster, and nothing else. Nothing is sampled, and next to nothing is tried (limits.trial_share=0.0001). A way of
-which they found nothing (--nothing) draws as the layer alone does, which costs something and gains nothing: its row has
-the same figures.
+which they found nothing, and of which nothing goes on that may cost something (--nothing), draws as the layer alone does:
+its row has the same figures.
 
 Prints rows of a Markdown table: how many shaders were in use; milliseconds of a frame without the layer, the median; and
 the gain, which is how many more frames are drawn in the same processor time. Of a process that is the median of its frames,

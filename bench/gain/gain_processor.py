@@ -16,7 +16,7 @@ its row has the same figures.
 
 Prints rows of a Markdown table: how many shaders were in use; milliseconds of a frame without the layer, the median; and
 the gain, which is how many more frames are drawn in the same processor time. Of a process that is the median of its frames,
-each over the mean of the same frame's without the layer; of a way the mean of its processes, with the 95 % interval that
+each over the same one of a process without the layer, on average over these; of a way the mean of its processes, with the 95 % interval that
 the processes' differences give, also those without the layer (Welch's), and the least and the most of them. Frames in which a
 variant is used for the first time, and those behind them, are left out, as drivers compile it then, and so is what compile
 threads do, as a player's have a share of their own. The first row says how far the processes without the layer are apart.
@@ -58,15 +58,19 @@ def clean(run):
 
 
 def gains(runs, none):
-    """Of each process the logarithm of how many more frames it draws than those without the layer do on average, the
-    median of its frames, and of how many of them; None: of too few."""
-    frames = [statistics.fmean(map(math.log, times)) for times in zip(*(run.times for run in none))]
+    """Of each process the logarithm of how many more frames it draws than those without the layer, and of how many frames
+    at least that is told; None: of too few. Against each of those it is the median of the frames. Against their mean it would
+    be too much: a mean has its median higher than one process does, where some frames take longer by chance."""
     found = []
     for run in runs:
-        more = [usual - math.log(time) for usual, time, taken in zip(frames, run.times, clean(run)) if taken]
-        if len(more) < LEAST:
-            return None
-        found.append((statistics.median(more), len(more)))
+        against, fewest = [], len(run.times)
+        for other in none:
+            more = [math.log(usual / time) for usual, time, taken in zip(other.times, run.times, clean(run)) if taken]
+            if len(more) < LEAST:
+                return None
+            against.append(statistics.median(more))
+            fewest = min(fewest, len(more))
+        found.append((statistics.fmean(against), fewest))
     return found
 
 

@@ -2,6 +2,7 @@
 """bench/common/stepped.py and step_frames.c, window_processor.py and gain_processor.py: test_stepped.py SOURCE:BUILD"""
 import math
 import pathlib
+import random
 import shutil
 import sys
 import tempfile
@@ -128,6 +129,16 @@ class Gain(unittest.TestCase):
         found = gain_processor.gains(way, none)
         self.assertEqual([count for _, count in found], [35, 40])  # without those of a first use, and the next ones
         self.assertEqual([gain_processor.percent(gain) for gain, _ in found], ["+25.00", "+100.00"])
+
+    def test_noise_favours_nobody(self):
+        def process(seed):
+            drawn = random.Random(seed)
+            return Frames([10 * math.exp(drawn.expovariate(20)) for _ in range(4000)])
+
+        none = [process(seed) for seed in range(3)]
+        way = [process(seed) for seed in range(3, 6)]
+        found, usual = ([gain for gain, _ in gain_processor.gains(runs, none)] for runs in (way, none))
+        self.assertAlmostEqual(gain_processor.interval(found, usual)[0], 0, delta=0.002)
 
     def test_a_long_frame_says_little(self):
         none = [Frames([10.0 + i % 5 for i in range(100)])]

@@ -38,12 +38,12 @@ need() {
 
 start_display() {
     need Xvfb
-    local number
-    mkfifo "$scratch/display"
-    Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$scratch/display" >"$scratch/xvfb.log" 2>&1 &
+    local number pipe=$scratch/display.$$ # others may begin in the same folder
+    mkfifo "$pipe"
+    Xvfb -displayfd 3 -screen 0 1280x1024x24 -nolisten tcp -noreset 3<>"$pipe" >"$scratch/xvfb.log" 2>&1 &
     server=$!
-    read -r -t 30 number <>"$scratch/display"
-    rm "$scratch/display"
+    read -r -t 30 number <>"$pipe"
+    rm "$pipe"
     export DISPLAY=:$number
 }
 

@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 COMPILES = "piecemeal"  # what layer/core/compiler.c calls its threads
+WRITES = "piecemeal-write"  # likewise those that write files, some of them each second
 MOST_SECONDS = 300  # for one frame, in which a level may be loaded and variants compiled
 MOST_COUNTED_SECONDS = 3600  # likewise, under callgrind
 KINDS = ("data", "config", "cache", "state")  # of XDG's folders
@@ -30,6 +31,8 @@ class Run:
     """A scene that draws when told to; with a build tree, with its layer and what is set of it; or under callgrind.
 
     run: further options of piecemeal run; state: the folder whose data, config and cache this begins with."""
+
+    apart = (COMPILES,)  # threads whose time does not count
 
     def __init__(self, name, command, build=None, sets=(), callgrind=False, run=(), state=None):
         self.name, self.times, self.first = name, [], []
@@ -110,7 +113,7 @@ class Run:
         times = {}
         for thread in pathlib.Path(f"/proc/{self.program()}/task").iterdir():
             try:
-                if (thread / "comm").read_text().strip() != COMPILES:
+                if (thread / "comm").read_text().strip() not in self.apart:
                     times[thread.name] = int((thread / "schedstat").read_text().split()[0])
             except (FileNotFoundError, ProcessLookupError):
                 pass  # it has ended

@@ -19,7 +19,8 @@ the gain, which is how many more frames are drawn in the same processor time. Of
 each over the same one of a process without the layer, on average over these; of a way the mean of its processes, with the 95 % interval that
 the processes' differences give, also those without the layer (Welch's), and the least and the most of them. Frames in which a
 variant is used for the first time, and those behind them, are left out, as drivers compile it then, and so is what compile
-threads do, as a player's have a share of their own. The first row says how far the processes without the layer are apart.
+threads do, as a player's have a share of their own, and what is written each second: while all draw in turn a frame takes
+that long, of which a player sees dozens. The first row says how far the processes without the layer are apart.
 Ends where a game does not draw the same in all processes.
 
 The driver is the caller's (VK_DRIVER_FILES). lavapipe draws on the thread that asks for it (LP_NUM_THREADS=0).
@@ -122,6 +123,7 @@ def make_ways(options):
         return [stepped.make(options, f"{name}, {number}", build, sets, **more)
                 for number in range(1, options.processes + 1)]
 
+    stepped.Run.apart = (stepped.COMPILES, stepped.WRITES)
     none, build = processes("no layer"), options.builds[-1]
     ways = [Way("no layer", none), Way("layer alone", processes("layer alone", build, SETS + NOTHING))]
     for name, folder, sets, contests in options.state:

@@ -1,9 +1,9 @@
 /*
  * A game for bench/common/step_frames.c: it shows frames without an end, whose picture is the time
  * and a random number of those that begin with the process's id. "differs": and the process's id.
- * "clocks": by clocks of others, and twenty seconds of sleep. "compiles": a thread that is called
- * as the layer's compile threads are never rests. "works": each frame takes a million turns of a
- * loop. "glx", "vulkan", "encodes": not shown by SDL.
+ * "clocks": by clocks of others, and twenty seconds of sleep. "compiles", "writes": a thread
+ * that is called as the layer's that do so are never rests. "works": each frame takes a million
+ * turns of a loop. "glx", "vulkan", "encodes": not shown by SDL.
  */
 #include "stepped_sdl.h"
 
@@ -71,10 +71,11 @@ int main(int argc, char **argv)
     static int turns;
     const char *what = argc > 1 ? argv[1] : "";
     pthread_t thread;
-    if (strcmp(what, "compiles") == 0) {
+    const bool writes = strcmp(what, "writes") == 0;
+    if (writes || strcmp(what, "compiles") == 0) {
         if (pthread_create(&thread, NULL, spin, &turns) != 0)
             return 1;
-        pthread_setname_np(thread, "piecemeal");
+        pthread_setname_np(thread, writes ? "piecemeal-write" : "piecemeal");
     }
     srand((unsigned)getpid());
     for (;;) {

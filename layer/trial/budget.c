@@ -8,12 +8,13 @@
 /* A frame, before some have passed, and at most: one that takes longer is a loading screen. */
 #define FIRST_FRAME INT64_C(2000000)
 #define LONGEST_FRAME INT64_C(50000000)
-/* Of looking at an allowance that is empty. */
-#define LONGEST_REST PM_SECOND
-/* So long nobody else has what one saves for that does not come again, or twice as long as the
- * heartbeats between two looks (trial_state.h) take. */
+/* A trial that was refused asks again at least so often. */
+#define LONGEST_REST (PM_SECOND / 4)
+/* So long nobody else has what one saves for that does not come again, or as long as so many
+ * heartbeats take: more than glances have a turn for, and than pass between two looks
+ * (trial_glance.c). */
 #define PATIENCE (2 * PM_SECOND)
-#define LOOK 64
+#define PATIENT_HEARTBEATS (6 * 64)
 /* Of what a first pair of a trial took, so much is expected of the next trial's. */
 #define REMEMBERED 0.875
 /* What is put aside at most: the share of so long. */
@@ -58,18 +59,27 @@ static void spend(struct pm_budget *budget, int64_t nanoseconds)
     budget->spent += nanoseconds;
 }
 
-/* What a pair takes of which nothing is known. */
-static int64_t unknown_pair(const struct pm_budget *budget)
+/* What a pair takes that makes a frame twice as long. */
+static int64_t frame_pair(const struct pm_budget *budget)
 {
-    const int64_t frame = atomic_load(&budget->frame) + 2 * USE,
-                  first = atomic_load(&budget->first);
-    return frame > first ? frame : first;
+    return atomic_load(&budget->frame) + 2 * USE;
+}
+
+/* What a pair is charged. */
+static int64_t charge_of(const struct pm_budget *budget, const struct pm_trial_cost *cost)
+{
+    const int64_t expected = atomic_load(&cost->expected), so_far = atomic_load(&cost->so_far),
+                  known = so_far != 0 ? so_far : atomic_load(&budget->first),
+                  frame = frame_pair(budget);
+    if (expected > 0)
+        return expected;
+    return known > frame ? known : frame;
 }
 
 /* What is kept at most where nobody saves. Under the lock. */
 static double most_of(const struct pm_budget *budget)
 {
-    return fmax(budget->allowance.per_nanosecond * PM_SECOND, (double)unknown_pair(budget));
+    return fmax(budget->allowance.per_nanosecond * PM_SECOND, (double)frame_pair(budget));
 }
 
 /* What a pair took beyond its charge; below 0: the charge was too much, or it saved. odd: of that,
@@ -122,35 +132,51 @@ static void take_back(struct pm_budget *budget)
 void pm_budget_return(struct pm_budget *budget, int64_t charged)
 {
     atomic_fetch_add(&budget->returned, charged);
-    atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
+    atomic_fetch_add(&budget->corrections, 1);
 }
 
-/* How long until the least of pairs could begin. */
-static int64_t rest_of(const struct pm_allowance *allowance)
+static bool rests(const struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
 {
-    const double rest = (2 * USE - allowance->left) / allowance->per_nanosecond;
-    return rest < LONGEST_REST ? (int64_t)fmax(rest, 0) : LONGEST_REST;
+    return now < atomic_load_explicit(&cost->rests_until, memory_order_relaxed) &&
+           atomic_load_explicit(&cost->corrections, memory_order_relaxed) ==
+               atomic_load_explicit(&budget->corrections, memory_order_relaxed);
 }
 
-/* It saves from here on, if nobody else does: who was served last lets others, and who does not
- * come again loses what it saved. Under the lock. */
-static void save(struct pm_budget *budget, const struct pm_trial_cost *cost, double needs,
-                 int64_t now)
+/* Until there could be enough for it, it need not ask. corrections: as many as were heeded. Under
+ * the lock. */
+static void rest(const struct pm_budget *budget, struct pm_trial_cost *cost, int64_t charge,
+                 uint32_t corrections, int64_t now)
 {
-    const int64_t looks = 2 * LOOK * atomic_load(&budget->frame),
-                  patience = looks > PATIENCE ? looks : PATIENCE;
-    if (budget->saver != NULL && budget->saver != cost && budget->saver != budget->served &&
-        now - budget->wanted_at <= patience)
+    const struct pm_allowance *allowance = &budget->allowance;
+    const double has = allowance->left + (budget->saver == cost ? budget->saved : 0),
+                 lasts = ((double)charge - has) / allowance->per_nanosecond;
+    atomic_store_explicit(&cost->corrections, corrections, memory_order_relaxed);
+    atomic_store_explicit(&cost->rests_until,
+                          now + (int64_t)fmax(fmin(lasts, (double)LONGEST_REST), 0),
+                          memory_order_relaxed);
+}
+
+/* It saves from here on, unless one does that was refused before it and still comes. What is saved
+ * is handed on, and what is too much of that is anybody's. Under the lock. */
+static void save(struct pm_budget *budget, struct pm_trial_cost *cost, double needs, int64_t now)
+{
+    const int64_t heartbeats = PATIENT_HEARTBEATS * atomic_load(&budget->frame),
+                  patience = heartbeats > PATIENCE ? heartbeats : PATIENCE;
+    if (cost->refused_since == 0)
+        cost->refused_since = now;
+    if (budget->saver != NULL && budget->saver != cost &&
+        budget->saver_since <= cost->refused_since && now - budget->wanted_at <= patience)
         return;
     budget->saver = cost;
+    budget->saver_since = cost->refused_since;
     budget->wanted = needs;
     budget->wanted_at = now;
+    budget->allowance.left += fmax(budget->saved - needs, 0);
     budget->saved = fmin(budget->saved, needs);
 }
 
 /* Whether there is as much, which is spent. Under the lock. */
-static bool take(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t charge,
-                 int64_t now)
+static bool take(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t charge, int64_t now)
 {
     struct pm_allowance *allowance = &budget->allowance;
     const double needs = (double)charge;
@@ -159,36 +185,33 @@ static bool take(struct pm_budget *budget, const struct pm_trial_cost *cost, int
     if (budget->saver == cost && allowance->left + budget->saved >= needs) {
         allowance->left += budget->saved;
         budget->saved = budget->wanted = 0;
-        budget->served = budget->saver;
         budget->saver = NULL;
     }
     if (allowance->left < needs)
         return false;
+    cost->refused_since = 0;
     spend(budget, charge);
     return true;
 }
 
-int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
+int64_t pm_budget_begin(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now)
 {
-    const int64_t expected = atomic_load(&cost->expected), so_far = atomic_load(&cost->so_far);
     int64_t charged = PM_BUDGET_SPENT;
-    if (now < atomic_load_explicit(&budget->rests_until, memory_order_relaxed))
+    if (rests(budget, cost, now))
         return charged;
     if (pthread_mutex_trylock(&budget->lock) != 0)
         return PM_BUDGET_HELD;
+    const uint32_t corrections = atomic_load(&budget->corrections);
+    const int64_t charge = charge_of(budget, cost);
     take_back(budget);
     fill(budget, now);
-    const int64_t unknown = unknown_pair(budget), charge = expected > 0       ? expected
-                                                           : unknown > so_far ? unknown
-                                                                              : so_far;
     if (budget->share >= 1) {
         charged = charge;
         spend(budget, charge);
     } else if (take(budget, cost, charge, now)) {
         charged = charge;
     } else {
-        atomic_store_explicit(&budget->rests_until, now + rest_of(&budget->allowance),
-                              memory_order_relaxed);
+        rest(budget, cost, charge, corrections, now);
     }
     pthread_mutex_unlock(&budget->lock);
     return charged;
@@ -230,12 +253,13 @@ void pm_budget_settle(struct pm_budget *budget, struct pm_trial_cost *cost, stru
     atomic_store(&cost->so_far, (int64_t)(cost->sum / cost->pairs));
     if (cost->pairs == 1)
         atomic_store(&budget->first,
-                     (int64_t)fmax(took, REMEMBERED * (double)atomic_load(&budget->first)));
+                     (int64_t)fmin(fmax(took, REMEMBERED * (double)atomic_load(&budget->first)),
+                                   (double)LONGEST_FRAME));
     if (cost->pairs >= KNOWN)
         atomic_store(&cost->expected, (int64_t)fmax(cost->sum / cost->pairs, 2 * USE));
     pthread_mutex_lock(&budget->lock);
     correct(budget, more, odd);
-    atomic_store_explicit(&budget->rests_until, 0, memory_order_relaxed);
+    atomic_fetch_add(&budget->corrections, 1);
     pthread_mutex_unlock(&budget->lock);
 }
 

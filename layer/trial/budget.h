@@ -4,7 +4,7 @@
  * begins, by what the pairs of its trial took so far, and corrected when both its times are there:
  * so those that are under way count, and one whose times never come stays charged, but for a
  * glance's (glance.h). A trial's first is charged a frame, or what first ones took lately if that
- * is more, and the next three no less than those before took.
+ * is more, up to 50 ms, and the next three a frame, or what those before took if that is more.
  *
  * What a trial's pairs took is told from the geometric means of either side's times, for each use
  * that comes again: what else runs now and then makes one time of many longer, and weighs little
@@ -15,16 +15,17 @@
  * share was charged, and what pairs took beyond is known of most. Whoever asks first has what there
  * is. A pair that is more than that is saved for, by one trial after another: half of what comes is
  * put by for it, so that trials of short pairs are held up by no more than that, and those of long
- * ones come to their end too. Glances have a turn, all together, where one had to wait
- * (trial_glance.c).
+ * ones come to their end too. It is the turn of the one that was refused first, of those that come;
+ * one that does not come for two seconds or 384 heartbeats, whatever is longer, leaves what was
+ * saved to the next. Glances have a turn, all together, where one had to wait (trial_glance.c).
  *
  * What trials over sessions take (session_cost.c) is charged as it is known, and owed in a ledger
  * of its own: no pair waits for it, but other such trials. What these save counts there, too. While
  * it is owed it is paid with half of the share, and pairs have the other half.
  *
- * What is not spent and not saved for a pair is kept for a second, or as much as a frame takes.
- * What was spent beyond, since a pair may take more than it was charged, is owed: by the sessions
- * that follow, too.
+ * What is not spent and not saved for a pair is kept for a second, or as much as a frame takes, up
+ * to 50 ms. What was spent beyond, since a pair may take more than it was charged, is owed: by the
+ * sessions that follow, too.
  *
  * Times that differ by chance seem to save as often as they seem to cost. Were only the latter
  * remembered, little would be left of the share. So what pairs save beyond a second's share is put
@@ -49,20 +50,21 @@ struct pm_budget {
     double share;
     struct pm_allowance allowance; /* of pairs */
     double aside;                  /* nanoseconds: saved by pairs, and too much for that */
-    const void *saver, *served;    /* the trial that saves for a pair, of which only the address
-                                      counts;    and the latest that had one so. NULL: none */
+    const void *saver;             /* the trial that saves for a pair, of which only the address
+                                      counts; NULL: none */
     double wanted, saved; /* nanoseconds: what that takes, and what there is for it beside what
                              is left */
+    int64_t saver_since;  /* since when it was refused */
     int64_t wanted_at;    /* when it last asked */
     int64_t begun_at, spent;
     int64_t owed_over_sessions, paid_over_sessions; /* nanoseconds; the one before these are paid */
     int64_t of_sessions;                            /* of that, by trials over sessions */
     bool any_session;                               /* there were some */
-    _Atomic int64_t rests_until; /* none may begin before, and nobody needs the lock to know */
-    _Atomic int64_t frame;       /* what one takes */
-    _Atomic int64_t first;       /* what the first pair of a trial takes, by the latest */
-    int64_t framed_at;           /* of who counts frames */
-    _Atomic int64_t returned;    /* given back, and not in the allowance yet */
+    _Atomic uint32_t corrections; /* of what is left, so far: each ends all rests */
+    _Atomic int64_t frame;        /* what one takes */
+    _Atomic int64_t first;        /* what the first pair of a trial takes, by the latest */
+    int64_t framed_at;            /* of who counts frames */
+    _Atomic int64_t returned;     /* given back, and not in the allowance yet */
 };
 
 /* owed: what the sessions before left (pm_budget_owed, by enum pm_owed_by), nanoseconds. */
@@ -84,7 +86,12 @@ enum pm_trial_stands {
 struct pm_trial_cost {
     _Atomic int64_t expected; /* of the next, with what timing costs; 0: not known */
     _Atomic int64_t so_far;   /* the mean of those there are; 0: there is none */
-    double sum;               /* the poller's, as all that follows */
+    /* It cannot begin one before, unless there was one more correction, and needs no lock to know.
+     */
+    _Atomic int64_t rests_until;
+    _Atomic uint32_t corrections;
+    int64_t refused_since; /* 0: it was not, since its latest pair began. The budget's lock */
+    double sum;            /* the poller's, as all that follows */
     uint32_t pairs;
     enum pm_trial_stands stands;
 };
@@ -105,7 +112,7 @@ enum {
 
 /* A pair may begin, and is charged so much; or one of the above, where another thread that has the
  * budget may be of the lowest priority. Never waits. */
-int64_t pm_budget_begin(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now);
+int64_t pm_budget_begin(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now);
 
 /* Of what was charged for pairs whose times nobody waits for any more. Never waits. */
 void pm_budget_return(struct pm_budget *budget, int64_t charged);

@@ -35,7 +35,7 @@ static void known_pairs(struct pm_budget *budget, struct pm_trial_cost *cost,
 }
 
 /* How many pairs may begin at once. */
-static uint32_t pairs_at(struct pm_budget *budget, const struct pm_trial_cost *cost, int64_t now)
+static uint32_t pairs_at(struct pm_budget *budget, struct pm_trial_cost *cost, int64_t now)
 {
     uint32_t count = 0;
     while (count < 1000 && pm_budget_begin(budget, cost, now) >= 0)
@@ -276,33 +276,37 @@ static void what_is_owed_is_paid_later(void **state)
 
     /* Where there is no limit nothing is owed. */
     budget = budget_of(1);
+    cost = (struct pm_trial_cost){0};
     use = (struct pm_use_cost){0};
     one_pair(&budget, &cost, &use, 50 * MS, 150 * MS, false, 0);
     assert_int_equal(pm_budget_owed(&budget, 0), 0);
     pm_budget_finish(&budget);
 }
 
-/* Frames of 10 ms, in each of which trials ask for pairs that take so many milliseconds, one after
- * the other. How many each has of a minute; and at the end of each frame no more was spent than the
- * share. */
-static void pairs_of_a_minute(const int64_t *takes, uint32_t *pairs, uint32_t count)
+enum { MOST_TRIALS = 4 };
+
+/* Trials that take so long, and in which order they ask in each frame, by their place; -1: the end.
+ */
+struct asking {
+    int64_t takes[MOST_TRIALS];
+    int order[8];
+};
+
+/* Frames of 10 ms, in each of which trials ask for pairs, 0.3 ms after one another. How many each
+ * has of so many seconds; and at the end of each frame no more was spent than the share. */
+static void pairs_of(const struct asking *asking, int seconds, uint32_t *pairs)
 {
     struct pm_budget budget = budget_of(0.005);
-    struct pm_trial_cost costs[4] = {{0}};
-    struct pm_use_cost uses[4] = {{0}};
-    assert_true(count <= 4);
-    for (uint32_t t = 0; t < count; t++) {
-        known_pairs(&budget, &costs[t], &uses[t], (double)takes[t], (double)(2 * takes[t] - TIMING),
-                    PM_STANDS_OWN);
+    struct pm_trial_cost costs[MOST_TRIALS] = {{0}};
+    pm_budget_frames(&budget, 100, second);
+    for (int t = 0; t < MOST_TRIALS; t++) {
+        costs[t].expected = asking->takes[t];
         pairs[t] = 0;
     }
-    pm_budget_finish(&budget);
-    budget = budget_of(0.005);
-    pm_budget_frames(&budget, 100, second);
-    for (int i = 0; i < 6000; i++) {
-        const int64_t now = i * second / 100;
-        for (uint32_t t = 0; t < count; t++)
-            pairs[t] += pm_budget_begin(&budget, &costs[t], now) >= 0;
+    for (int i = 0; i < 100 * seconds; i++) {
+        int64_t now = i * second / 100;
+        for (const int *t = asking->order; *t >= 0; t++, now += 3 * MS / 10)
+            pairs[*t] += pm_budget_begin(&budget, &costs[*t], now) >= 0;
         assert_true(pm_budget_spent(&budget, now) <= 0.005);
     }
     pm_budget_finish(&budget);
@@ -313,16 +317,136 @@ static void pairs_of_a_minute(const int64_t *takes, uint32_t *pairs, uint32_t co
 static void a_pair_begins_when_it_fits(void **state)
 {
     (void)state;
-    uint32_t pairs[4];
+    uint32_t pairs[MOST_TRIALS];
     /* A minute has 300 ms. */
-    pairs_of_a_minute((const int64_t[]){40 * MS, 0}, pairs, 1);
+    pairs_of(&(struct asking){{40 * MS}, {0, -1}}, 60, pairs);
     assert_int_equal(pairs[0], 7);
-    pairs_of_a_minute((const int64_t[]){MS, 40 * MS}, pairs, 2);
+    pairs_of(&(struct asking){{MS, 40 * MS}, {0, 1, -1}}, 60, pairs);
     print_message("1 ms: %u pairs; 40 ms: %u\n", pairs[0], pairs[1]);
     assert_true(pairs[0] >= 100 && pairs[1] >= 3);
-    pairs_of_a_minute((const int64_t[]){40 * MS, 15 * MS, MS}, pairs, 3);
+    pairs_of(&(struct asking){{40 * MS, 15 * MS, MS}, {0, 1, 2, -1}}, 60, pairs);
     print_message("40 ms: %u pairs; 15 ms: %u; 1 ms: %u\n", pairs[0], pairs[1], pairs[2]);
     assert_true(pairs[0] >= 2 && pairs[1] >= 2 && pairs[2] >= 100);
+}
+
+/* It is the turn of who was refused first, in whatever order they ask and however often. Half of
+ * ten minutes has 1,500 ms. */
+static void first_refused_is_first_served(void **state)
+{
+    (void)state;
+    uint32_t pairs[MOST_TRIALS];
+    static const int64_t shorter[] = {MS / 16, MS / 5, MS, 3 * MS};
+    for (int i = 0; i < 4; i++) {
+        pairs_of(&(struct asking){{shorter[i], shorter[i], 8 * MS}, {0, 1, 0, 1, 2, -1}}, 600,
+                 pairs);
+        print_message("twice a frame %.2f ms: %u and %u pairs; once 8 ms: %u\n",
+                      (double)shorter[i] / MS, pairs[0], pairs[1], pairs[2]);
+        assert_true(pairs[0] > 150 && pairs[1] > 150 && pairs[2] > 150);
+    }
+    pairs_of(&(struct asking){{8 * MS, 20 * MS, 40 * MS, 3 * MS / 10}, {2, 1, 0, 3, 2, 1, 0, -1}},
+             600, pairs);
+    print_message("8 ms: %u pairs; 20 ms: %u; 40 ms: %u; 0.3 ms: %u\n", pairs[0], pairs[1],
+                  pairs[2], pairs[3]);
+    for (int i = 0; i < 3; i++)
+        assert_in_range(pairs[i], 19, 23);
+    assert_true(pairs[3] > 4000);
+}
+
+/* While something is owed nobody may begin, and who still asks keeps what was saved for it. */
+static void what_is_owed_takes_no_savings(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost often = {.expected = MS / 2}, rare = {.expected = 20 * MS};
+    struct pm_use_cost use = {0};
+    const int64_t frame = second / 50;
+    int64_t now = 0;
+    bool began = false;
+    for (int i = 1; !began; i++) {
+        assert_true(i < 600 * 50);
+        now = i * frame;
+        pm_budget_begin(&budget, &often, now);
+        /* 20 ms more than there are, and 14 are saved by now. */
+        if (i == 6 * 50)
+            pm_budget_settle(&budget, &often, &use, (double[]){5 * MS, 25 * MS}, PM_STANDS_OWN, 0);
+        began = pm_budget_begin(&budget, &rare, now) >= 0;
+    }
+    print_message("after %.1f s %.4f %% are spent\n", (double)now / 1e9,
+                  100 * pm_budget_spent(&budget, now));
+    assert_true(pm_budget_spent(&budget, now) > 0.95 * 0.005);
+    pm_budget_finish(&budget);
+}
+
+/* In 256 of 1,024 frames only glances ask, which find too little: what was saved is still there
+ * behind them. */
+static void glances_turns_take_no_savings(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost shorter = {.expected = 3 * MS / 10}, longer = {.expected = 60 * MS},
+                         glance = {.expected = 17 * MS};
+    uint32_t pairs = 0, glances = 0;
+    for (int i = 1; i < 600 * 60; i++) {
+        const int64_t now = i * (second / 60);
+        if (i % 64 == 0) {
+            pm_budget_frames(&budget, 64, now);
+            glances += pm_budget_begin(&budget, &glance, now) >= 0;
+        }
+        if (i / 256 % 4 == 0)
+            continue;
+        pm_budget_begin(&budget, &shorter, now);
+        pairs += pm_budget_begin(&budget, &longer, now) >= 0;
+    }
+    print_message("60 ms: %u pairs; glances: %u\n", pairs, glances);
+    assert_true(pairs >= 15 && glances >= 15);
+    pm_budget_finish(&budget);
+}
+
+/* What a trial's pairs take that has had one is known, and what first ones take is no more than a
+ * slow frame. */
+static void others_are_no_measure_of_what_is_known(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(1);
+    struct pm_trial_cost slow = {0}, known = {0}, slower = {0}, faster = {0}, unknown = {0};
+    struct pm_use_cost uses[4] = {{0}};
+    one_pair(&budget, &known, &uses[0], MS, 2 * MS, PM_STANDS_OWN, second);
+    one_pair(&budget, &slow, &uses[1], 10 * MS, 40 * MS, PM_STANDS_OWN, second);
+    assert_int_equal(pm_budget_begin(&budget, &known, second), 2 * MS + TIMING);
+    assert_in_range(pm_budget_begin(&budget, &unknown, second), 30 * MS, 30 * MS + 2 * TIMING);
+    assert_in_range(pm_budget_begin(&budget, &slow, second), 30 * MS, 30 * MS + 2 * TIMING);
+    one_pair(&budget, &faster, &uses[3], 2 * MS, MS, PM_STANDS_OWN, second);
+    assert_int_equal(pm_budget_begin(&budget, &faster, second), 2 * MS + TIMING);
+    one_pair(&budget, &slower, &uses[2], 500 * MS, 1000 * MS, PM_STANDS_OWN, second);
+    assert_int_equal(pm_budget_begin(&budget, &unknown, second), 50 * MS);
+    assert_in_range(pm_budget_begin(&budget, &slower, second), 500 * MS, 500 * MS + 2 * TIMING);
+    pm_budget_finish(&budget);
+
+    /* Nor is more kept for them. */
+    budget = budget_of(0.005);
+    slow = (struct pm_trial_cost){0};
+    uses[0] = (struct pm_use_cost){0};
+    pm_budget_settle(&budget, &slow, &uses[0], (double[]){10 * MS, 40 * MS}, PM_STANDS_OWN, 0);
+    known = (struct pm_trial_cost){.expected = MS};
+    assert_int_equal(pairs_at(&budget, &known, 1000 * second), 5);
+    pm_budget_finish(&budget);
+}
+
+/* Who was refused needs no lock to know that there is still too little, but anybody else is heard,
+ * and it is as soon as something is given back. */
+static void who_was_refused_rests(void **state)
+{
+    (void)state;
+    struct pm_budget budget = budget_of(0.005);
+    struct pm_trial_cost waits = {.expected = 8 * MS}, other = {.expected = MS};
+    assert_true(pm_budget_begin(&budget, &waits, second / 10) < 0);
+    pthread_mutex_lock(&budget.lock);
+    assert_int_equal(pm_budget_begin(&budget, &waits, second / 5), PM_BUDGET_SPENT);
+    assert_int_equal(pm_budget_begin(&budget, &other, second / 5), PM_BUDGET_HELD);
+    pthread_mutex_unlock(&budget.lock);
+    pm_budget_return(&budget, 8 * MS);
+    assert_true(pm_budget_begin(&budget, &waits, second / 5) >= 0);
+    pm_budget_finish(&budget);
 }
 
 /* What was saved for a trial that does not come again is another's. */
@@ -394,6 +518,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pairs_under_way_count),
         cmocka_unit_test(a_pair_begins_when_it_fits),
+        cmocka_unit_test(first_refused_is_first_served),
+        cmocka_unit_test(what_is_owed_takes_no_savings),
+        cmocka_unit_test(glances_turns_take_no_savings),
+        cmocka_unit_test(others_are_no_measure_of_what_is_known),
+        cmocka_unit_test(who_was_refused_rests),
         cmocka_unit_test(who_goes_leaves_what_it_saved),
         cmocka_unit_test(what_is_owed_is_paid_later),
         cmocka_unit_test(what_sessions_owe_is_of_its_own),

@@ -37,8 +37,11 @@ profile false
 shaders=$(jq length "$scratch/false")
 [ "$shaders" -gt 0 ] || fail "nothing was counted"
 cmp -s "$scratch/true" "$scratch/false" || fail "$(diff "$scratch/true" "$scratch/false" | head -20)"
-grep -q 'follow, which saves [1-9][0-9]* counters, by its profile [0-9.e+-]* atomics a subgroup' "$scratch/log-true" ||
-    fail "it does not say what is saved: $(grep 'are counted in' "$scratch/log-true")"
+# Of each shader it says what is saved, or why it is not used; in the deferred renderer, whose lights end inside subgroups, it is.
+used=$(grep -c 'follow, which saves [1-9][0-9]* counters, by its profile [0-9.e+-]* atomics a subgroup' "$scratch/log-true") || true
+not_used=$(grep -c 'are counted in all [0-9]*, since by its profile following saves but' "$scratch/log-true") || true
+[ "$used" -gt 0 ] || [ "${program##*/}" != piecemeal-deferred ] || fail "lanes follow in no shader"
+[ $((used + not_used)) -ge "$shaders" ] || fail "it does not say of $shaders shaders: $(grep 'are counted in' "$scratch/log-true")"
 grep 'are counted in all [0-9]*, since by its profile following saves but' "$scratch/log-true" | head -3
 saved=$(sed -n "s/.*lanes are counted in \([0-9]*\) of \([0-9]*\), .*/\1 \2/p" "$scratch/log-true" |
     awk '{ counted += $1; all += $2 } END { print counted " of " all }')

@@ -157,10 +157,15 @@ static void tidy(void *user, const char *path)
         unlink(path);
 }
 
-bool pm_session_status_write(const struct pm_session_status *status, unsigned device, bool first,
-                             struct pm_error *error)
+char *pm_session_status_folder(const char *game)
 {
-    char *folder = path_of("status", status->game), *path = NULL;
+    return path_of("status", game);
+}
+
+bool pm_session_status_write(const char *known, const struct pm_session_status *status,
+                             unsigned device, bool first, struct pm_error *error)
+{
+    char *folder = known ? strdup(known) : pm_session_status_folder(status->game), *path = NULL;
     cJSON *json = to_json(status);
     char *text = json ? cJSON_Print(json) : NULL;
     bool ok = folder && text &&
@@ -251,7 +256,7 @@ void pm_session_status_each(const char *game,
                             void *user)
 {
     struct visiting visiting = {visit, user};
-    char *folder = game ? path_of("status", game) : pm_place_path(PM_PLACE_DATA, "status");
+    char *folder = game ? pm_session_status_folder(game) : pm_place_path(PM_PLACE_DATA, "status");
     if (game)
         visit_folder(&visiting, folder);
     else
@@ -261,21 +266,32 @@ void pm_session_status_each(const char *game,
 
 /* ---- what it is to do ---- */
 
-bool pm_session_is_paused(const char *game)
+char *pm_session_control_path(const char *game)
 {
-    char *path = path_of("control", game);
+    return path_of("control", game);
+}
+
+bool pm_session_is_paused_by(const char *path)
+{
     struct pm_buffer text;
     pm_buffer_init(&text, 64);
     const bool paused = path && access(path, F_OK) == 0 && pm_file_read(path, &text, NULL) &&
                         text.size >= 5 && memcmp(text.data, "pause", 5) == 0;
     pm_buffer_finish(&text);
+    return paused;
+}
+
+bool pm_session_is_paused(const char *game)
+{
+    char *path = pm_session_control_path(game);
+    const bool paused = pm_session_is_paused_by(path);
     free(path);
     return paused;
 }
 
 bool pm_session_pause(const char *game, bool paused, struct pm_error *error)
 {
-    char *path = path_of("control", game), *folder = pm_place_path(PM_PLACE_DATA, "control");
+    char *path = pm_session_control_path(game), *folder = pm_place_path(PM_PLACE_DATA, "control");
     bool ok = (path && folder) || pm_fail(error, PM_ERROR_MEMORY, "no home, or out of memory");
     if (ok && paused)
         ok = pm_make_folder(folder, error) && pm_file_put(path, "pause\n", 6, error);

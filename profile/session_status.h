@@ -52,10 +52,16 @@ struct pm_session_status {
                              it cannot be told yet */
 };
 
-/* Brings it to the disk; device: its number in the process. Those of processes that are over go,
- * when first (the first time that this device is written). */
-bool pm_session_status_write(const struct pm_session_status *status, unsigned device, bool first,
-                             struct pm_error *error);
+/* Where a game's statuses lie, and the file that says that it is paused: as the environment says
+ * now, which a game may change while another thread looks. malloc'ed; NULL: no home, or no memory. */
+char *pm_session_status_folder(const char *game);
+char *pm_session_control_path(const char *game);
+
+/* Brings it to the disk; folder: pm_session_status_folder's, NULL: as the environment says now;
+ * device: its number in the process. Those of processes that are over go, when first (the first
+ * time that this device is written). */
+bool pm_session_status_write(const char *folder, const struct pm_session_status *status,
+                             unsigned device, bool first, struct pm_error *error);
 
 /* Calls visit for each device of each session of a game that is there; game NULL: of all games. */
 void pm_session_status_each(const char *game,
@@ -66,6 +72,8 @@ void pm_session_status_each(const char *game,
  * that began after this was written. */
 bool pm_session_runs(const struct pm_session_status *status);
 
-/* Whether the game is to use its own shaders; and says so. */
+/* Whether the game is to use its own shaders, by its name or by pm_session_control_path's; and says
+ * so. */
 bool pm_session_is_paused(const char *game);
+bool pm_session_is_paused_by(const char *path);
 bool pm_session_pause(const char *game, bool paused, struct pm_error *error);

@@ -27,6 +27,7 @@ struct pm_state {
     uint32_t used_by[MOST_SHADERS]; /* enum pm_made_by; TO_TIME alone: nothing proves it */
     uint32_t used_count, by_blocks, by_recipe, to_time;
     bool written, failed, paused;
+    char *folder, *control; /* of the game's sessions; as the environment was when it began */
     struct pm_session_status last;
 };
 
@@ -62,6 +63,8 @@ struct pm_state *pm_state_create(struct pm_device *device)
     pthread_mutex_init(&state->lock, NULL);
     struct pm_session_status *status = &state->last;
     snprintf(status->game, sizeof status->game, "%s", instance->game);
+    state->folder = pm_session_status_folder(status->game);
+    state->control = pm_session_control_path(instance->game);
     plain(device->properties.deviceName, status->device);
     const char *run = pm_run_name();
     snprintf(status->run, sizeof status->run, "%s", run != NULL ? run : "");
@@ -78,6 +81,8 @@ void pm_state_destroy(struct pm_state *state)
     if (state == NULL)
         return;
     pthread_mutex_destroy(&state->lock);
+    free(state->folder);
+    free(state->control);
     free(state);
 }
 
@@ -141,7 +146,7 @@ static void write_status(struct pm_state *state, const struct pm_session_status 
         return;
     state->last = *status;
     now.written = time(NULL);
-    if (!pm_session_status_write(&now, state->number, !state->written, &error)) {
+    if (!pm_session_status_write(state->folder, &now, state->number, !state->written, &error)) {
         state->failed = true;
         pm_log_info(state->device->instance->log, "nothing is told of the session: %s",
                     error.message);
@@ -177,7 +182,7 @@ void pm_state_tell(struct pm_state *state)
     struct pm_session_status status = state->last;
     /* What compares has its own turns. */
     const bool paused = device->ab == NULL && device->optimizer != NULL &&
-                        pm_session_is_paused(device->instance->game);
+                        pm_session_is_paused_by(state->control);
     if (paused != state->paused) {
         pause_all(device, paused);
         pm_trace_instant(device->trace, "specialized", paused ? "paused" : "resumed", NULL, NULL);

@@ -75,7 +75,7 @@ static void what_is_written_is_read(void **state)
                                        .of_passes = true,
                                        .frames_more = 7};
     assert_int_equal(look(NULL).count, 0);
-    assert_true(pm_session_status_write(&status, 3, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 3, true, NULL));
     const struct seen seen = look("A Game/..");
     assert_int_equal(seen.count, 1);
     assert_memory_equal(&seen.last, &status, sizeof(status));
@@ -83,9 +83,9 @@ static void what_is_written_is_read(void **state)
     assert_int_equal(look(NULL).count, 1);
     /* The next replaces it; another device stands beside it. */
     status.sampled = 42;
-    assert_true(pm_session_status_write(&status, 3, false, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 3, false, NULL));
     assert_int_equal(look(NULL).last.sampled, 42);
-    assert_true(pm_session_status_write(&status, 4, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 4, true, NULL));
     assert_int_equal(look("A Game/..").count, 2);
 }
 
@@ -96,11 +96,11 @@ static void a_process_that_is_over_makes_room(void **state)
     if (child == 0)
         _exit(0);
     struct pm_session_status status = {.game = "over", .process = child};
-    assert_true(pm_session_status_write(&status, 0, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 0, true, NULL));
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(look("over").count, 1);
     status.process = getpid();
-    assert_true(pm_session_status_write(&status, 0, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 0, true, NULL));
     const struct seen seen = look("over");
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.last.process, getpid());
@@ -114,12 +114,12 @@ static void a_number_that_another_process_has_is_over_too(void **state)
     const time_t now = time(NULL);
     const struct timespec before[] = {{.tv_sec = now - 86400}, {.tv_sec = now - 86400}};
     struct pm_session_status status = {.game = "again", .process = getpid(), .written = now};
-    assert_true(pm_session_status_write(&status, 0, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 0, true, NULL));
     snprintf(path, sizeof(path), "%s/piecemeal/status/again/%d-0.json", folder, (int)getpid());
-    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 1, true, NULL));
     assert_int_equal(look("again").count, 2);
     assert_int_equal(utimensat(AT_FDCWD, path, before, 0), 0);
-    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 1, true, NULL));
     assert_int_equal(look("again").count, 1);
     assert_true(pm_session_runs(&status));
     status.written = now - 86400;
@@ -134,7 +134,7 @@ static void what_is_damaged_is_passed_over(void **state)
     (void)state;
     char path[256];
     struct pm_session_status status = {.game = "g", .process = getpid()};
-    assert_true(pm_session_status_write(&status, 0, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 0, true, NULL));
     snprintf(path, sizeof(path), "%s/piecemeal/status/g/1-1.json", folder);
     FILE *file = fopen(path, "w");
     fputs("{\"sampled\": -1, \"calls\": \"x\", \"shaders\": 1e300, \"game\": 7", file);

@@ -240,7 +240,7 @@ static void only_sessions_of_the_run(void **state)
     status.began = pm_wall_seconds();
     usleep(100);
     const double after = pm_wall_seconds();
-    assert_true(pm_session_status_write(&status, 1, true, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 1, true, NULL));
     assert_true(pm_sentence_of("game", before, &found));
     assert_false(pm_sentence_of("game", after, &found));
     assert_true(pm_sentence_of("game", 0, &found));
@@ -248,11 +248,11 @@ static void only_sessions_of_the_run(void **state)
     setenv("PIECEMEAL_RUN", "00000000000000aa", 1);
     assert_false(pm_sentence_of("game", before, &found));
     snprintf(status.run, sizeof(status.run), "00000000000000bb");
-    assert_true(pm_session_status_write(&status, 2, false, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 2, false, NULL));
     assert_false(pm_sentence_of("game", before, &found));
     snprintf(status.run, sizeof(status.run), "00000000000000aa");
     status.sampled = 1;
-    assert_true(pm_session_status_write(&status, 3, false, NULL));
+    assert_true(pm_session_status_write(NULL, &status, 3, false, NULL));
     assert_true(pm_sentence_of("game", before, &found));
     assert_string_equal(found.run, status.run);
     assert_int_equal(found.sampled, 1);
